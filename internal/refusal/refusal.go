@@ -11,7 +11,6 @@ package refusal
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"sort"
 	"strconv"
 	"strings"
@@ -219,6 +218,9 @@ func complete(part string, fields []Field) bool {
 	return !strings.Contains(part, "{")
 }
 
+// quoted are the fields that hold a name which somebody chose; the others are numbers, digests or our own words.
+var quoted = map[string]bool{"server": true, "name": true, "tool": true, "argument": true, "command": true, "near": true}
+
 func show(key string, fields []Field) string {
 	for _, f := range fields {
 		if f.key != key {
@@ -228,13 +230,12 @@ func show(key string, fields []Field) string {
 		case int64:
 			return strconv.FormatInt(v, 10)
 		case []string:
-			quoted := make([]string, len(v))
-			for i := range v {
-				quoted[i] = strconv.Quote(v[i])
+			return strings.Join(v, ", ")
+		case string:
+			if quoted[key] {
+				return strconv.Quote(v)
 			}
-			return strings.Join(quoted, " ")
-		default:
-			return strconv.Quote(fmt.Sprint(v))
+			return v
 		}
 	}
 	return "(unknown)"
