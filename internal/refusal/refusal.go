@@ -2,8 +2,8 @@
 //
 // A refusal has a dotted name that scripts may rely on, an exit code, one sentence of our own and a closed list of
 // detail fields. No field can hold text chosen by a peer: a detail is a number, a digest, one of our own constants, or
-// a name that the operator wrote in the configuration, in an authority document or on the command line. The one
-// exception is named where it is: an issuer or resource mismatch shows the two URLs.
+// a name that the operator wrote in the configuration, in an authority document or on the command line. The two
+// exceptions are URL and Scopes, each held to the entries that need it.
 //
 // The package imports nothing of mcpc and knows nothing of terminals; escaping for a terminal is the printer's work.
 package refusal
@@ -78,7 +78,8 @@ func (e *Entry) allows(field string) bool {
 // Field is one detail of a refusal. Make one with Num, Own, Owns or Hash.
 type Field struct {
 	key   string
-	value any // int64, string or []string
+	value any      // int64, string or []string
+	peer  peerText // which exception it is, if any
 }
 
 // Key returns the field's name.
@@ -88,16 +89,16 @@ func (f Field) Key() string { return f.key }
 func (f Field) Value() any { return f.value }
 
 // Num is a count, a limit in bytes, an HTTP status, a JSON-RPC code or an exit code.
-func Num[N int | int64 | uint64](key string, n N) Field { return Field{key, int64(n)} }
+func Num[N int | int64 | uint64](key string, n N) Field { return Field{key: key, value: int64(n)} }
 
 // Own is a constant of ours or a name the operator wrote. Never give it text that a peer chose.
-func Own(key, s string) Field { return Field{key, s} }
+func Own(key, s string) Field { return Field{key: key, value: s} }
 
 // Owns is a list of what Own takes.
-func Owns(key string, s []string) Field { return Field{key, append([]string{}, s...)} }
+func Owns(key string, s []string) Field { return Field{key: key, value: append([]string{}, s...)} }
 
 // Hash is a digest, "sha256:" and 64 hex digits.
-func Hash[S ~string](key string, digest S) Field { return Field{key, string(digest)} }
+func Hash[S ~string](key string, digest S) Field { return Field{key: key, value: string(digest)} }
 
 // Refusal is an error with a name. The zero value is not usable; use New.
 type Refusal struct {
@@ -116,6 +117,9 @@ func New(e *Entry, fields ...Field) *Refusal {
 }
 
 func (r *Refusal) set(f Field) {
+	if !f.peer.admitted(r.entry) {
+		panic("refusal: " + r.entry.Name + " may not hold a peer's text")
+	}
 	if !r.entry.allows(f.key) {
 		panic("refusal: " + r.entry.Name + " has no field " + f.key)
 	}
