@@ -3,15 +3,16 @@ package refusal
 // Transport: the server cannot be reached, or the connection broke.
 var (
 	TransportUnreachable     = define("transport.unreachable", ExitPeer, "cannot connect[ to {host}]", "host")
-	TransportTLS             = define("transport.tls", ExitPeer, "the TLS certificate[ of {host}] cannot be verified", "host")
+	TransportTLS             = define("transport.tls", ExitPeer, "no TLS connection[ to {host}]: {fault}", "host", "fault")
 	TransportPlaintext       = define("transport.plaintext", ExitRefused, "http:// is admitted to loopback addresses only; use https://")
+	TransportURL             = define("transport.url", ExitRefused, "a URL is not usable: {fault}", "fault")
 	TransportAddress         = define("transport.address", ExitRefused, "a URL that the server supplied leads to an internal address")
 	TransportRedirect        = define("transport.redirect", ExitPeer, "the server answers with a redirect (status {status}), which is not followed[; the target differs {difference}]", "status", "difference")
 	TransportStatus          = define("transport.status", ExitPeer, "HTTP status {status}[ to {method}][; retry after {retry_after} s]", "status", "method", "retry_after")
 	TransportMethodRefused   = define("transport.method_refused", ExitPeer, "the server refuses {method} with status {status} and asks for no sign-in", "status", "method")
 	TransportContentType     = define("transport.content_type", ExitPeer, "the answer is neither application/json nor text/event-stream (status {status})", "status", "method")
 	TransportContentEncoding = define("transport.content_encoding", ExitPeer, "the answer has a content encoding that was not asked for")
-	TransportClosed          = define("transport.closed", ExitPeer, "the connection ended before the answer to {method}", "method")
+	TransportClosed          = define("transport.closed", ExitPeer, "the connection ended before the answer[ to {method}]", "method")
 	TransportSessionLost     = define("transport.session_lost", ExitPeer, "the server no longer knows the session (status {status})", "status")
 	TransportHTTPSSE         = define("transport.http_sse_unsupported", ExitPeer, "the endpoint does not speak Streamable HTTP (status {status}); the deprecated HTTP+SSE transport is not supported", "status")
 	TransportOutcomeUnknown  = define("transport.outcome_unknown", ExitPeer, "the call was sent and not answered ({cause}); whether it ran is unknown, and it is not sent again", "cause", "tool", "status", "retry_after", "limit")
@@ -22,6 +23,9 @@ var (
 	TransportExited          = define("transport.exited", ExitPeer, "the server process ended[ with exit code {exit}][ by signal {signal}] before the answer[ to {method}]", "exit", "signal", "method", "inherited")
 	TransportStalled         = define("transport.stalled", ExitPeer, "the server does not read its input")
 )
+
+// ConfigCertificates stands here because only the transport reads the file.
+var ConfigCertificates = define("config.certificates", ExitUsage, "the file {path} holds no PEM certificate", "path")
 
 // Protocol: the peer broke the protocol.
 var (
