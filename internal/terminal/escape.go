@@ -89,7 +89,7 @@ func EscapeJSON(text []byte) []byte {
 			i++
 		default:
 			r, size := utf8.DecodeRune(text[i:])
-			if Hidden(r) {
+			if Hidden(r) || (r == utf8.RuneError && size == 1) {
 				out = appendUnicode(out, r)
 			} else {
 				out = append(out, text[i:i+size]...)

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"mcpc/internal/arguments"
+	"mcpc/internal/authority"
+	"mcpc/internal/config"
+	"mcpc/internal/negotiate"
+	"mcpc/internal/refusal"
+	"mcpc/internal/snapshot"
+	"mcpc/internal/store"
+	"mcpc/internal/terminal"
+)
+
+const callLong = `Call one tool, once, within the intersection of the authority document and the
+snapshot that it pins. There is no way around that.
+
+ARGUMENT is one of
+  key=value     typed by the pinned schema where its type is clear, else a string
+  key:=JSON     any JSON
+  key=@FILE     the text of a file
+or all arguments are one object: --args '{...}', --args @FILE, --args - (stdin).
+
+The server comes first, or after -- as a command line:
+  mcpc call everything get-sum a=1 b=2
+  mcpc call get-sum a=1 b=2 --authority sum.json -- node server.js
+
+The exit code is 1 when the tool itself reports an error. See mcpc help exit-codes.`
+
+type callOptions struct {
+	target
+	authority, snapshot string
+	tool                string
+	args                string
+	argsSet             bool
+	dryRun, recheck     bool
+	save                string
+	timeout             time.Duration
+}
+
+func newCall(a *app) *cobra.Command {
+	var o callOptions
+	cmd := &cobra.Command{
+		Use:   "call SERVER TOOL [ARGUMENT]...",
+		Short: "Call one tool through authority ∩ snapshot",
+		Long:  callLong,
+		Example: `  mcpc call everything echo message=hello --authority echo.json
+  mcpc call docs search --args @query.json --json | jq .structuredContent`,
+		ValidArgsFunction: a.completeCall,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.argsSet = cmd.Flags().Changed("args")
+			s, words, err := a.callWords(cmd, args, &o)
+			if err != nil {
+				return err
+			}
+			return named(a.call(cmd.Context(), s, words, o), s)
+		},
+	}
+	a.addTarget(cmd, &o.target)
+	f := cmd.Flags()
+	f.StringVar(&o.authority, "authority", "", "the authority document, `FILE`")
+	f.StringVar(&o.snapshot, "snapshot", "", "the pinned snapshot, when it is not in the store: `FILE`")
+	f.StringVar(&o.tool, "tool", "", "the tool's `NAME`, for one that starts with a dash")
+	f.StringVar(&o.args, "args", "", "all arguments as one JSON object, @FILE or - for stdin")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print the exact bytes that would be sent, and send nothing")
+	f.BoolVar(&o.recheck, "recheck", false, "list the live tools first, and refuse when this one is not as it was pinned")
+	f.StringVar(&o.save, "save", "", "write each image, audio and blob of the result to its own new file in `DIR`")
+	f.DurationVar(&o.timeout, "timeout", 0, "wait this long for the answer (default: the server's call limit, 5m)")
+	return cmd
+}
+
+// callWords splits the words of a call into server, tool and arguments.
+func (a *app) callWords(cmd *cobra.Command, args []string, o *callOptions) (*config.Server, []string, error) {
+	words, command := splitDash(cmd, args)
+	name := ""
+	if len(command) == 0 {
+		if len(words) == 0 {
+			return nil, nil, usage(cmd, "SERVER is missing")
+		}
+		name, words = words[0], words[1:]
+	}
+	if o.tool == "" {
+		if len(words) == 0 {
+			return nil, nil, usage(cmd, "TOOL is missing")
+		}
+		o.tool, words = words[0], words[1:]
+	}
+	if o.argsSet && len(words) > 0 {
+		return nil, nil, usage(cmd, "give --args or ARGUMENT words, not both")
+	}
+	if o.timeout < 0 {
+		return nil, nil, usage(cmd, "--timeout must be more than 0")
+	}
+	s, err := a.server(cmd, name, command, o.target)
+	return s, words, err
+}
+
+// granted is a call that authority ∩ snapshot allows.
+type granted struct {
+	snap *snapshot.Snapshot
+	tool *snapshot.Tool
+	call negotiate.Call
+}
+
+func (a *app) call(ctx context.Context, s *config.Server, words []string, o callOptions) error {
+	g, err := a.grant(s, words, o)
+	if err != nil {
+		return err
+	}
+	if o.dryRun {
+		return a.printJSON(negotiate.CallMessage(g.snap.Protocol, client, g.call))
+	}
+	if o.timeout > 0 {
+		copied := *s
+		copied.Limits.Call = o.timeout
+		s = &copied
+	}
+	result, err := a.send(ctx, s, g, o.recheck)
+	if err != nil {
+		return err
+	}
+	return a.printResult(g.tool, result, o.save)
+}
+
+// grant loads what a person allowed and decides, without any connection.
+func (a *app) grant(s *config.Server, words []string, o callOptions) (*granted, error) {
+	path, err := a.findAuthority(o.authority, s, o.tool)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := loadAuthority(path)
+	if err != nil {
+		return nil, err
+	}
+	g, err := a.decide(s, doc, words, o)
+	if refusal.Is(err, refusal.AuthorityToolNotGranted) {
+		err = hinted(err, refusal.AuthorityToolNotGranted, regrant(s, doc, o.tool))
+	}
+	return g, withPath(err, path)
+}
+
+func (a *app) decide(s *config.Server, doc *authority.Document, words []string, o callOptions) (*granted, error) {
+	id, err := snapshot.IdentityOf(s)
+	if err != nil {
+		return nil, err
+	}
+	snap, err := a.pinned(doc, o.snapshot)
+	if err != nil {
+		return nil, hinted(err, refusal.SnapshotMissing, "mcpc snapshot take "+word(s))
+	}
+	req := authority.Request{Server: id, Tool: o.tool, Action: authority.Invoke}
+	// The arguments can be read only by a tool that may be called at all, so the question is asked twice.
+	if r := authority.Decide(doc, snap, req, a.now(), authContext(snap.Auth)); r != nil {
+		return nil, r
+	}
+	tool, _ := snap.Tool(o.tool)
+	call, err := a.arguments(s, tool, words, o)
+	if err != nil {
+		return nil, err
+	}
+	req.Arguments = call.Arguments
+	if r := authority.Decide(doc, snap, req, a.now(), authContext(snap.Auth)); r != nil {
+		return nil, r
+	}
+	return &granted{snap: snap, tool: tool, call: call}, nil
+}
+
+func (a *app) arguments(s *config.Server, tool *snapshot.Tool, words []string, o callOptions) (negotiate.Call, error) {
+	var whole *string
+	if o.argsSet {
+		whole = &o.args
+	}
+	args, notes, err := arguments.Parse(tool, words, whole, argumentSources{a, s.Limits.ArgumentBytes}, s.Limits.ArgumentBytes)
+	if err != nil {
+		return negotiate.Call{}, err
+	}
+	for _, n := range notes {
+		a.note("note: %s", terminal.Escape(n))
+	}
+	call := negotiate.Call{Tool: tool.Name, Arguments: args}
+	if s.HTTP != nil {
+		call.Headers, err = arguments.Headers(tool, args)
+	}
+	return call, err
+}
+
+// argumentSources reads what arguments refer to, one byte past the bound at most.
+type argumentSources struct {
+	app *app
+	max int64
+}
+
+func (s argumentSources) File(path string) ([]byte, error) { return store.ReadFile(path, s.max+1) }
+
+func (s argumentSources) Stdin() ([]byte, error) {
+	return io.ReadAll(io.LimitReader(s.app.stdin, s.max+1))
+}
+
+// regrant is the command that drafts what is granted already and this tool too.
+func regrant(s *config.Server, doc *authority.Document, tool string) string {
+	hint := "mcpc authority draft " + doc.Snapshot.Short()
+	if s.Name != "" {
+		hint = "mcpc authority draft " + quoteWord(s.Name)
+	}
+	for _, g := range doc.Tools {
+		hint += " --tool " + quoteWord(g.Tool)
+	}
+	return hint + " --tool " + quoteWord(tool) + " --by WHO"
+}
+
+// send makes the one exchange.
+func (a *app) send(ctx context.Context, s *config.Server, g *granted, recheck bool) (*negotiate.Result, error) {
+	c, err := a.converse(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	defer c.end()
+	session, err := negotiate.Resume(ctx, c.dial, s, client, g.snap.Protocol)
+	if err != nil {
+		return nil, err
+	}
+	defer session.Close()
+	if recheck {
+		if err := a.recheck(ctx, s, session, g.tool); err != nil {
+			return nil, err
+		}
+	}
+	bar := a.progressBar()
+	defer bar.clear()
+	g.call.Progress = bar.update()
+	result, err := session.Call(ctx, g.call)
+	if n := session.Changes(); n > 0 {
+		bar.clear()
+		a.note("note: the server says that its tools changed; the pinned snapshot stays in use")
+	}
+	return result, err
+}
+
+// recheck refuses when the live descriptor of the tool is not the pinned one.
+func (a *app) recheck(ctx context.Context, s *config.Server, session *negotiate.Session, pinned *snapshot.Tool) error {
+	live, err := a.take(ctx, s, session)
+	if err != nil {
+		return err
+	}
+	t, ok := live.Tool(pinned.Name)
+	switch {
+	case !ok:
+		return refusal.New(refusal.AuthorityDescriptorGone, refusal.Own("tool", pinned.Name)).Hint("mcpc snapshot take " + word(s))
+	case t.Digest != pinned.Digest:
+		return refusal.New(refusal.AuthorityDescriptor, refusal.Own("tool", pinned.Name)).Hint("mcpc snapshot take " + word(s))
+	}
+	return nil
+}

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"mcpc/internal/config"
+	"mcpc/internal/negotiate"
+	"mcpc/internal/refusal"
+	"mcpc/internal/snapshot"
+	"mcpc/internal/store"
+	"mcpc/internal/transport"
+)
+
+// target is the flags that say which server, and how a conversation with it is watched.
+type target struct {
+	env []string
+	cwd string
+}
+
+// addTarget adds the flags that every command with a SERVER has.
+func (a *app) addTarget(cmd *cobra.Command, t *target) {
+	f := cmd.Flags()
+	f.StringArrayVar(&t.env, "env", nil, "let the child of a command line after -- see this environment variable (repeatable)")
+	f.StringVar(&t.cwd, "cwd", "", "start that child in this `DIR`")
+	f.StringVar(&a.trace, "trace", "", "write every message as a JSON line to this new `FILE`; it holds what the server says")
+	f.BoolVar(&a.showStderr, "server-stderr", false, "show what the child wrote to stderr, escaped")
+}
+
+// dirs returns mcpc's folders.
+func (a *app) dirs() (store.Dirs, error) { return store.FindDirs(a.getenv) }
+
+func (a *app) configFile() (string, error) {
+	if a.configPath != "" {
+		return a.configPath, nil
+	}
+	d, err := a.dirs()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(d.Config, "config.json"), nil
+}
+
+// loadConfig reads the configuration; there being none at the usual place is an empty one.
+func (a *app) loadConfig() (*config.Config, error) {
+	path, err := a.configFile()
+	if err != nil {
+		return nil, err
+	}
+	c, err := config.Load(path)
+	if refusal.Is(err, refusal.ConfigMissing) && a.configPath == "" {
+		return &config.Config{Path: path, Servers: map[string]*config.Server{}}, nil
+	}
+	return c, err
+}
+
+// server finds the server that the words name: those before -- and those after it.
+func (a *app) server(cmd *cobra.Command, name string, command []string, t target) (*config.Server, error) {
+	if len(command) > 0 {
+		return &config.Server{Stdio: &config.Stdio{Command: command, Env: t.env, Cwd: t.cwd}, Limits: config.DefaultLimits()}, nil
+	}
+	if len(t.env) > 0 || t.cwd != "" {
+		return nil, usage(cmd, "--env and --cwd go with a command line after --")
+	}
+	if strings.Contains(name, "://") {
+		u, err := transport.CheckURL(name)
+		if err != nil {
+			return nil, err
+		}
+		return &config.Server{HTTP: &config.HTTP{URL: u.String()}, Limits: config.DefaultLimits()}, nil
+	}
+	c, err := a.loadConfig()
+	if err != nil {
+		return nil, err
+	}
+	if s, ok := c.Servers[name]; ok {
+		return s, nil
+	}
+	return nil, noServer(c, name)
+}
+
+func noServer(c *config.Config, name string) error {
+	r := refusal.New(refusal.ConfigNoServer, refusal.Own("name", name), refusal.Own("path", c.Path))
+	names := make([]string, 0, len(c.Servers))
+	for n := range c.Servers {
+		names = append(names, n)
+	}
+	if near := nearest(name, names); near != "" {
+		return r.With(refusal.Own("near", near))
+	}
+	return r.Hint("mcpc config path")
+}
+
+// oneServer splits the words of a command whose only positional word is SERVER, or that has a command line after --.
+func (a *app) oneServer(cmd *cobra.Command, args []string, t target) (*config.Server, error) {
+	words, command := splitDash(cmd, args)
+	switch {
+	case len(command) > 0 && len(words) > 0:
+		return nil, usage(cmd, "give SERVER or a command line after --, not both")
+	case len(command) == 0 && len(words) == 0:
+		return nil, usage(cmd, "SERVER is missing")
+	case len(words) > 1:
+		return nil, usage(cmd, "%s is one word too many", words[1])
+	case len(words) == 1:
+		return a.server(cmd, words[0], nil, t)
+	}
+	return a.server(cmd, "", command, t)
+}
+
+// splitDash returns the words before and after --.
+func splitDash(cmd *cobra.Command, args []string) (words, command []string) {
+	if i := cmd.ArgsLenAtDash(); i >= 0 {
+		return args[:i], args[i:]
+	}
+	return args, nil
+}
+
+// label is how a server is called in what mcpc prints: its alias, else its URL or command.
+func label(s *config.Server) string {
+	switch {
+	case s.Name != "":
+		return s.Name
+	case s.HTTP != nil:
+		return s.HTTP.URL
+	}
+	return filepath.Base(s.Stdio.Command[0])
+}
+
+// word is how a server is named in a hint, so that the hint works when it is pasted.
+func word(s *config.Server) string {
+	if s.Name == "" && s.HTTP == nil {
+		return "SERVER"
+	}
+	return quoteWord(label(s))
+}
+
+// named adds the server's name to a refusal.
+func named(err error, s *config.Server) error {
+	if err == nil || s == nil {
+		return err
+	}
+	if r, ok := refusal.As(err); ok {
+		return r.With(refusal.Own("server", label(s)))
+	}
+	return err
+}
+
+// conversation is a way to a server, with what watches it.
+type conversation struct {
+	server  *config.Server
+	dial    negotiate.Dialer
+	carrier transport.Carrier // the last one dialled
+	trace   *os.File
+	app     *app
+}
+
+// converse prepares a conversation; nothing is sent yet.
+func (a *app) converse(ctx context.Context, s *config.Server) (*conversation, error) {
+	c := &conversation{server: s, app: a}
+	tracer, err := c.openTrace()
+	if err != nil {
+		return nil, err
+	}
+	if s.Stdio != nil {
+		o := transport.StdioOptions{Server: s, LookupEnv: a.lookupEnv, Trace: tracer}
+		c.dial = c.keep(func(context.Context) (transport.Carrier, error) { return transport.DialStdio(o) })
+		return c, nil
+	}
+	headers, err := a.secretHeaders(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	o := transport.HTTPOptions{Server: s, Headers: headers, LookupEnv: a.lookupEnv, Trace: tracer}
+	c.dial = c.keep(func(context.Context) (transport.Carrier, error) { return transport.DialHTTP(o) })
+	return c, nil
+}
+
+func (c *conversation) keep(dial negotiate.Dialer) negotiate.Dialer {
+	return func(ctx context.Context) (transport.Carrier, error) {
+		carrier, err := dial(ctx)
+		c.carrier = carrier
+		return carrier, err
+	}
+}
+
+func (c *conversation) openTrace() (*transport.Trace, error) {
+	if c.app.trace == "" {
+		return nil, nil
+	}
+	f, err := os.OpenFile(c.app.trace, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, refusal.New(refusal.OutputExists, refusal.Own("path", c.app.trace))
+	} else if err != nil {
+		return nil, refusal.New(refusal.OutputWrite, refusal.Own("path", c.app.trace))
+	}
+	c.trace = f
+	return transport.NewTrace(f, c.app.now), nil
+}
+
+func (a *app) secretHeaders(ctx context.Context, s *config.Server) ([]transport.SecretHeader, error) {
+	var headers []transport.SecretHeader
+	for _, h := range s.HTTP.Headers {
+		value, err := h.Source.Resolve(ctx, a.lookupEnv, nil)
+		if err != nil {
+			return nil, err
+		}
+		headers = append(headers, transport.SecretHeader{Name: h.Name, Value: value})
+	}
+	return headers, nil
+}
+
+// end closes the trace and shows the child's stderr when that was asked for. The session is closed before.
+func (c *conversation) end() {
+	if k, ok := c.carrier.(interface{ Skipped() int }); ok && k.Skipped() > 0 {
+		c.app.note("%d lines of the server's stdout were no messages and were skipped", k.Skipped())
+	}
+	if k, ok := c.carrier.(transport.StderrKeeper); ok && c.app.showStderr {
+		c.app.showServerStderr(k.Stderr())
+	}
+	if c.trace != nil {
+		_ = c.trace.Close()
+	}
+}
+
+// client is how mcpc introduces itself.
+var client = negotiate.Client{Name: "mcpc", Version: version}
+
+// identity is snapshot.IdentityOf with the server's name in the refusal.
+func identity(s *config.Server) (snapshot.Identity, error) {
+	id, err := snapshot.IdentityOf(s)
+	return id, named(err, s)
+}

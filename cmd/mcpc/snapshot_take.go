@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"mcpc/internal/config"
+	"mcpc/internal/refusal"
+	"mcpc/internal/snapshot"
+	"mcpc/internal/store"
+	"mcpc/internal/strictjson"
+)
+
+const takeLong = `Discover a server and keep the result as an immutable file. A surface that is
+already kept is a success that writes nothing.
+
+-o FILE writes the document to a new file instead, and -o - to stdout.`
+
+type takeOptions struct {
+	target
+	output  string
+	confirm bool
+}
+
+func newSnapshotTake(a *app) *cobra.Command {
+	var o takeOptions
+	cmd := &cobra.Command{
+		Use:               "take SERVER | take [--env NAME]... -- COMMAND [ARG]...",
+		Short:             "Discover a server and keep the result",
+		Long:              takeLong,
+		ValidArgsFunction: a.completeServer,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := a.oneServer(cmd, args, o.target)
+			if err != nil {
+				return err
+			}
+			return named(a.takeSnapshot(cmd.Context(), s, o), s)
+		},
+	}
+	a.addTarget(cmd, &o.target)
+	cmd.Flags().StringVarP(&o.output, "output", "o", "", "write the document to this new `FILE`, or - for stdout, and store nothing")
+	cmd.Flags().BoolVar(&o.confirm, "confirm", false, "list twice on fresh connections and require the same surface")
+	return cmd
+}
+
+func (a *app) takeSnapshot(ctx context.Context, s *config.Server, o takeOptions) error {
+	d, err := a.discover(ctx, s)
+	if err != nil {
+		return err
+	}
+	if o.confirm {
+		again, err := a.discover(ctx, s)
+		if err != nil {
+			return err
+		}
+		if again.ID != d.ID {
+			return refusal.New(refusal.SnapshotUnstable)
+		}
+	}
+	switch o.output {
+	case "":
+		return a.storeSnapshot(d.Snapshot)
+	case "-":
+		return a.write(d.Encode())
+	}
+	return a.writeSnapshot(d.Snapshot, o.output)
+}
+
+func (a *app) storeSnapshot(snap *snapshot.Snapshot) error {
+	st, err := a.snapshots()
+	if err != nil {
+		return err
+	}
+	path, isNew, err := st.Put(snap.ID, snap.Encode())
+	if err != nil {
+		return err
+	}
+	if !isNew {
+		// The file that is there is what a later call will trust, so it is looked at now.
+		if snap, err = getSnapshot(st, snap.ID); err != nil {
+			return err
+		}
+	}
+	return a.taken(snap, path, isNew)
+}
+
+func (a *app) writeSnapshot(snap *snapshot.Snapshot, path string) error {
+	err := store.WriteExclusive(path, snap.Encode(), 0o444)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return refusal.New(refusal.OutputExists, refusal.Own("path", path))
+	case err != nil:
+		return refusal.New(refusal.SnapshotWrite, refusal.Own("path", path))
+	}
+	return a.taken(snap, path, true)
+}
+
+func (a *app) taken(snap *snapshot.Snapshot, path string, isNew bool) error {
+	if a.json {
+		return a.printJSON(takenDocument(snap, path, isNew, false))
+	}
+	p := a.page()
+	if isNew {
+		p.linef("%s  %s  new", snap.ID.Short(), counts(snap))
+		p.line(p.safe(path))
+	} else {
+		p.linef("%s  unchanged since %s", snap.ID.Short(), snap.Recorded.At.Local().Format("2006-01-02 15:04"))
+	}
+	return p.flush()
+}
+
+// takenDocument is the taken/1 document; a list adds the server and the time, and has nothing new.
+func takenDocument(snap *snapshot.Snapshot, path string, isNew, listed bool) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `{"mcpc":"taken/1","id":%q,"path":%s,`, snap.ID, strictjson.Quote(path))
+	if listed {
+		fmt.Fprintf(&b, `"server":%s,"at":%q,"protocol":%q,`, snap.Server.JSON(), snap.Recorded.At.Format("2006-01-02T15:04:05Z"), snap.Protocol)
+	} else {
+		fmt.Fprintf(&b, `"new":%t,`, isNew)
+	}
+	fmt.Fprintf(&b, `"tools":%d,"rejected":%d}`, len(snap.Tools), len(snap.Rejected))
+	return b.Bytes()
+}
