@@ -4,7 +4,7 @@ package refusal
 var (
 	SourceUnset       = define("source.unset", ExitUsage, "the environment variable {name} is not set[ ({where})]", "name", "where")
 	SourceFile        = define("source.file", ExitUsage, "the secret file[ {path}] cannot be read[ ({where})]", "path", "where")
-	SourceMode        = define("source.mode", ExitUsage, "the secret file[ {path}] can be read by others (mode {mode})", "path", "mode", "where")
+	SourceMode        = define("source.mode", ExitUsage, "the secret file[ {path}] can be written by others (mode {mode})", "path", "mode", "where")
 	SourceCommand     = define("source.command", ExitUsage, "the command of a secret source failed[ with exit code {exit}][ ({where})]", "exit", "where")
 	SourceEmpty       = define("source.empty", ExitUsage, "the secret source gives an empty value[ ({where})]", "where")
 	SourceTooLarge    = define("source.too_large", ExitUsage, "the secret source gives over {limit} bytes[ ({where})]", "limit", "where")
