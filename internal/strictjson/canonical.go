@@ -16,7 +16,8 @@ const prefix = "sha256:"
 // Sum is the digest of the bytes as they stand.
 func Sum(data []byte) Digest {
 	h := sha256.Sum256(data)
-	return Digest(prefix + hex.EncodeToString(h[:]))
+	text := append(make([]byte, 0, len(prefix)+2*len(h)), prefix...)
+	return Digest(hex.AppendEncode(text, h[:]))
 }
 
 // ParseDigest returns the digest that s spells in full; ok is false for anything else, upper case included.
@@ -37,12 +38,16 @@ func (d Digest) Short() string { return d.Hex()[:min(12, len(d.Hex()))] }
 // Canonical returns the canonical form mcpc-c14n/1 of one strict JSON value: RFC 8785 with UTF-16 key order, minimal
 // escapes and no white space, except that every number keeps its own spelling. RFC 8785 alone would give
 // 9007199254740992 and 9007199254740993 one form.
-func Canonical(value []byte) ([]byte, error) {
-	v := jsontext.Value(append([]byte(nil), value...))
-	if err := v.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false)); err != nil {
+func Canonical(value []byte) ([]byte, error) { return AppendCanonical(nil, value) }
+
+// AppendCanonical is Canonical into a buffer that can be used again for the next value.
+func AppendCanonical(dst, value []byte) ([]byte, error) {
+	out, err := jsontext.AppendFormat(dst, value, jsontext.ReorderRawObjects(true),
+		jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false))
+	if err != nil {
 		return nil, fault(value, err)
 	}
-	return v, nil
+	return out, nil
 }
 
 // CanonicalDigest is the digest of the canonical form.
