@@ -1,0 +1,165 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+
+	"mcpc/internal/strictjson"
+)
+
+// rule is one scripted answer: the bytes to send when a method is asked for. The first rule that fits answers; a rule
+// marked once is used up by its first answer.
+//
+//	METHOD[:TOOL] [once] [STATUS] BODY
+//
+// In BODY, $ID is the request's id. A BODY that begins with "sse " is sent as an event stream, its \n as line ends; on
+// stdio each of its lines is a line. "exit N" ends the child, "hang" never answers.
+type rule struct {
+	method string
+	tool   string
+	once   bool
+	status int
+	body   string
+}
+
+func parseRules(text string) []rule {
+	var rules []rule
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		name, body, _ := strings.Cut(line, " ")
+		r := rule{status: 200}
+		r.method, r.tool, _ = strings.Cut(name, ":")
+		if rest, ok := strings.CutPrefix(body, "once "); ok {
+			r.once, body = true, rest
+		}
+		if first, rest, ok := strings.Cut(body, " "); ok {
+			if n, err := strconv.Atoi(first); err == nil {
+				r.status, body = n, rest
+			}
+		}
+		r.body = body
+		rules = append(rules, r)
+	}
+	return rules
+}
+
+// answer returns the rule for a request, with the id filled in.
+func answer(rules *[]rule, request []byte) (rule, bool) {
+	method := strictjson.MemberText(request, "method")
+	params, _ := strictjson.Member(request, "params")
+	tool := strictjson.MemberText(params, "name")
+	id, _ := strictjson.Member(request, "id")
+	for i, r := range *rules {
+		if r.method != method || (r.tool != "" && r.tool != tool) {
+			continue
+		}
+		if r.once {
+			*rules = append((*rules)[:i:i], (*rules)[i+1:]...)
+		}
+		r.body = strings.ReplaceAll(r.body, "$ID", string(id))
+		return r, true
+	}
+	return rule{}, false
+}
+
+// fakeStdio is the command fakeserver RULES: a server that answers by its rules and logs requests to RULES.log.
+func fakeStdio() {
+	text, err := os.ReadFile(os.Args[1])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(9)
+	}
+	rules := parseRules(string(text))
+	log, _ := os.OpenFile(os.Args[1]+".log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	in := bufio.NewReaderSize(os.Stdin, 1<<20)
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			return
+		}
+		_, _ = log.Write(line)
+		r, ok := answer(&rules, line)
+		if !ok {
+			if id, has := strictjson.Member(line, "id"); has {
+				fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`+"\n", id)
+			}
+			continue
+		}
+		if code, ok := strings.CutPrefix(r.body, "exit "); ok {
+			n, _ := strconv.Atoi(code)
+			os.Exit(n)
+		}
+		if r.body != "hang" {
+			fmt.Println(strings.ReplaceAll(strings.TrimPrefix(r.body, "sse "), `\n`, "\n"))
+		}
+	}
+}
+
+// served holds the HTTP servers of the scripts by their URL.
+var served sync.Map
+
+type fakeHTTP struct {
+	mu    sync.Mutex
+	rules []rule
+	seen  []string
+}
+
+func (h *fakeHTTP) methods() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]string{}, h.seen...)
+}
+
+func (h *fakeHTTP) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	body, _ := io.ReadAll(req.Body)
+	h.mu.Lock()
+	if req.Method == http.MethodPost {
+		h.seen = append(h.seen, strictjson.MemberText(body, "method"))
+	} else {
+		h.seen = append(h.seen, req.Method)
+	}
+	r, ok := answer(&h.rules, body)
+	h.mu.Unlock()
+	if !ok {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		id, has := strictjson.Member(body, "id")
+		if !has {
+			id = []byte("null")
+		}
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`, id)
+		return
+	}
+	if r.body == "hang" {
+		<-req.Context().Done()
+		return
+	}
+	send(w, r)
+}
+
+func send(w http.ResponseWriter, r rule) {
+	kind, body := "application/json", r.body
+	if stream, ok := strings.CutPrefix(body, "sse "); ok {
+		kind = "text/event-stream"
+		var b bytes.Buffer
+		for line := range strings.SplitSeq(stream, `\n`) {
+			fmt.Fprintf(&b, "data: %s\n\n", line)
+		}
+		body = b.String()
+	} else if page, ok := strings.CutPrefix(body, "html "); ok {
+		kind, body = "text/html", page
+	}
+	w.Header().Set("Content-Type", kind)
+	w.WriteHeader(r.status)
+	_, _ = io.WriteString(w, body)
+}
