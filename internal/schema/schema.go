@@ -1,13 +1,31 @@
-// Package schema evaluates JSON Schemas that others wrote, under guard. (The guarantee is stated in full by its author.)
+// Package schema evaluates JSON Schemas that others wrote, under guard.
+//
+// It guarantees that every evaluation ends, in work that is counted before it is done, with one of three verdicts, and
+// that it opens no file and no connection: no document but the schema itself is ever looked at. Numbers are compared
+// exactly. A result holds a pointer into the instance and a keyword, never a value and never text of the schema.
+//
+// It evaluates the dialects 2020-12 and draft-07. Formats are annotations and are not asserted, regular expressions
+// are RE2, and what it will not evaluate (another dialect, a reference out of the schema, $dynamicRef, a nested $id,
+// an extreme number, too much work) is NotEvaluated with a reason, which is neither a yes nor a no.
 package schema
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"mcpc/internal/strictjson"
+)
 
 // Verdict of an evaluation.
 type Verdict int
 
+// Verdicts. The zero value is NotEvaluated, so that a forgotten verdict never says yes.
 const (
-	Valid Verdict = iota
+	NotEvaluated Verdict = iota // outside the guard; Why says in which way
+	Valid
 	Invalid
-	NotEvaluated // outside the guard: unknown dialect, external $ref, too much expansion, too slow, unusual numbers
 )
 
 // Result of an evaluation.
@@ -18,5 +36,72 @@ type Result struct {
 	Why     string // our words, when NotEvaluated
 }
 
+// Bounds on what is evaluated. They hold the cost of compiling; maxWork holds the cost of evaluating.
+const (
+	maxSchemaBytes   = 256 << 10
+	maxInstanceBytes = 4 << 20
+)
+
+// Schema is a schema that passed the guard and is ready for instances.
+type Schema struct {
+	root     *node
+	tracks   bool
+	compiled *jsonschema.Schema
+}
+
+// Compile makes a schema ready. When it cannot, the schema is nil and why says the reason, in our words.
+func Compile(text []byte) (s *Schema, why string) {
+	doc, why := decode(text, maxSchemaBytes, "the schema")
+	if why != "" {
+		return nil, why
+	}
+	g, why := inspect(doc)
+	if why != "" {
+		return nil, why
+	}
+	compiled, why := g.compile(doc)
+	if why != "" {
+		return nil, why
+	}
+	return &Schema{root: g.root, tracks: g.tracks, compiled: compiled}, ""
+}
+
+// Evaluate checks an instance, one strict JSON value, in bounded time and memory; it never panics.
+func (s *Schema) Evaluate(instance []byte) Result {
+	value, why := decode(instance, maxInstanceBytes, "the instance")
+	if why != "" {
+		return Result{Why: why}
+	}
+	if why := s.work(value); why != "" {
+		return Result{Why: why}
+	}
+	return s.validate(value)
+}
+
 // Evaluate checks an instance against a schema, both strict JSON, in bounded time and memory; never panics.
-func Evaluate(schema, instance []byte) Result { panic("unwritten") }
+func Evaluate(schema, instance []byte) Result {
+	s, why := Compile(schema)
+	if why != "" {
+		return Result{Why: why}
+	}
+	return s.Evaluate(instance)
+}
+
+// decode reads one strict JSON value with numbers as they are spelled.
+func decode(text []byte, limit int, what string) (value any, why string) {
+	if len(text) > limit {
+		return nil, what + " is too large"
+	}
+	if strictjson.Validate(text, strictjson.MaxDepth) != nil {
+		return nil, what + " is not strict JSON"
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if d.Decode(&value) != nil {
+		return nil, what + " is not strict JSON"
+	}
+	if !ordinaryNumbers(value) {
+		return nil, what + " holds an extreme number"
+	}
+	return value, ""
+}

@@ -1,0 +1,105 @@
+package schema
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// hostile schemas, each of which costs an unguarded evaluator seconds, a crash or a connection.
+func hostile() map[string][2]string {
+	many := func(n int, f func(i int) string) string {
+		parts := make([]string, n)
+		for i := range parts {
+			parts[i] = f(i)
+		}
+		return strings.Join(parts, ",")
+	}
+	doubling := func(keyword string) string {
+		return `{"$ref":"#/$defs/a0","$defs":{` + many(40, func(i int) string {
+			return fmt.Sprintf(`"a%d":{"%s":[{"$ref":"#/$defs/a%d"},{"$ref":"#/$defs/a%d"}]}`, i, keyword, i+1, i+1)
+		}) + `,"a40":{"type":"object"}}}`
+	}
+	nested := strings.Repeat(`{"not":`, 70) + `{}` + strings.Repeat(`}`, 70)
+	numbers := "[" + many(3000, func(i int) string { return fmt.Sprint(i) }) + "]"
+	return map[string][2]string{
+		"self reference":             {`{"$ref":"#"}`, `{}`},
+		"self reference by allOf":    {`{"allOf":[{"$ref":"#"}]}`, `{}`},
+		"self reference under not":   {`{"not":{"$ref":"#"}}`, `{}`},
+		"mutual reference":           {`{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"anyOf":[{"$ref":"#/$defs/a"}]}}}`, `1`},
+		"cycle under additional":     {`{"additionalProperties":{"$ref":"#/additionalProperties"}}`, `{"a":1}`},
+		"cycle by dependentSchemas":  {`{"dependentSchemas":{"a":{"$ref":"#"}}}`, `{"a":1}`},
+		"doubling allOf":             {doubling("allOf"), `{}`},
+		"doubling anyOf":             {doubling("anyOf"), `{}`},
+		"doubling oneOf":             {doubling("oneOf"), `{}`},
+		"chain of not":               {nested, `{}`},
+		"exponent in the schema":     {`{"maximum":1e5000000}`, `1`},
+		"exponent in const":          {`{"const":1E-5000000}`, `1`},
+		"exponent in a default":      {`{"default":1e5000000}`, `1`},
+		"exponent in the instance":   {`{"type":"integer"}`, `1e5000000`},
+		"exponent over int64":        {`{"type":"integer"}`, `1e99999999999999999999`},
+		"digits":                     {`{"type":"integer"}`, strings.Repeat("9", 500)},
+		"count that wraps":           {`{"minLength":18446744073709551616}`, `""`},
+		"external reference":         {`{"properties":{"a":{"$ref":"http://169.254.169.254/x.json"}}}`, `{"a":1}`},
+		"file reference":             {`{"$ref":"file:///etc/passwd"}`, `{}`},
+		"relative reference":         {`{"$ref":"other.json"}`, `{}`},
+		"identified reference":       {`{"$id":"https://example.com/a","$ref":"b"}`, `{}`},
+		"nested id":                  {`{"properties":{"a":{"$id":"https://example.com/a"}}}`, `{}`},
+		"foreign dialect":            {`{"$schema":"https://example.com/my-schema"}`, `{}`},
+		"file dialect":               {`{"$schema":"file:///etc/passwd"}`, `{}`},
+		"draft-04":                   {`{"$schema":"http://json-schema.org/draft-04/schema#"}`, `{}`},
+		"draft 2019-09":              {`{"$schema":"https://json-schema.org/draft/2019-09/schema"}`, `{}`},
+		"dialect that is no string":  {`{"$schema":7}`, `{}`},
+		"nested dialect":             {`{"properties":{"a":{"$schema":"https://example.com/x"}}}`, `{}`},
+		"dynamic reference":          {`{"$dynamicRef":"#x","$dynamicAnchor":"x"}`, `{}`},
+		"reference to an anchor":     {`{"$ref":"#x","$anchor":"x"}`, `{}`},
+		"reference to nothing":       {`{"$ref":"#/$defs/none"}`, `{}`},
+		"reference into a value":     {`{"$ref":"#/enum/0","enum":[{}]}`, `{}`},
+		"index by another spelling":  {`{"allOf":[{"type":"object"}],"$ref":"#/allOf/00"}`, `{}`},
+		"look-ahead":                 {`{"pattern":"^(?=a)"}`, `"a"`},
+		"back-reference":             {`{"pattern":"(a)\\1"}`, `"aa"`},
+		"huge repetition":            {`{"pattern":"` + strings.Repeat("[^a]{1000}", 20) + `"}`, `"b"`},
+		"nested repetition":          {`{"pattern":"((a{30}){30}){30}"}`, `"b"`},
+		"long pattern":               {`{"pattern":"` + strings.Repeat("a", 2000) + `"}`, `"b"`},
+		"many patterns":              {`{"patternProperties":{` + many(30, func(i int) string { return fmt.Sprintf(`"x%d[^a]{900}":{}`, i) }) + `}}`, `{"b":1}`},
+		"pattern over a long string": {`{"pattern":"([ab]{400}c|x)*$"}`, `"` + strings.Repeat("ab", 1<<19) + `"`},
+		"enum of many by many":       {`{"items":{"enum":` + numbers + `}}`, numbers},
+		"too many subschemas":        {`{"properties":{` + many(9000, func(i int) string { return fmt.Sprintf(`"p%d":{}`, i) }) + `}}`, `{}`},
+		"not a schema":               {`7`, `{}`},
+		"type that is no type":       {`{"type":"array of string"}`, `{}`},
+		"required null":              {`{"required":null}`, `{}`},
+		"required boolean":           {`{"properties":{"a":{"required":true}}}`, `{}`},
+		"duplicate member":           {`{"type":"object","type":"string"}`, `{}`},
+		"empty":                      {``, `{}`},
+		"instance not strict":        {`{}`, `{"a":1,"a":2}`},
+		"deep":                       {strings.Repeat(`{"items":`, 200) + `{}` + strings.Repeat(`}`, 200), `[]`},
+		"many properties unevaluated": {
+			`{"allOf":[` + many(200, func(int) string { return `{"minProperties":1}` }) + `],"unevaluatedProperties":true}`,
+			`{` + many(2000, func(i int) string { return fmt.Sprintf(`"k%d":1`, i) }) + `}`,
+		},
+		"unique items of big values": {
+			`{"items":{"uniqueItems":true}}`,
+			`[` + many(300, func(int) string {
+				return `[` + many(20, func(j int) string { return fmt.Sprintf(`[%d,"x",%d]`, j, j) }) + `]`
+			}) + `]`,
+		},
+	}
+}
+
+func TestHostileSchemasAreNotEvaluated(t *testing.T) {
+	t.Parallel()
+	for name, pair := range hostile() {
+		t.Run(name, func(t *testing.T) {
+			begin := time.Now()
+			r := Evaluate([]byte(pair[0]), []byte(pair[1]))
+			took := time.Since(begin)
+			if r.Verdict != NotEvaluated || r.Why == "" {
+				t.Errorf("got %+v", r)
+			}
+			if took > 2*time.Second {
+				t.Errorf("took %v", took)
+			}
+		})
+	}
+}
