@@ -1,5 +1,12 @@
 // Package snapshot turns one discovery into a bounded, immutable document with every descriptor's exact bytes.
-// (The guarantee is stated in full by its author.)
+//
+// It guarantees that a snapshot is whole or is not there: a limit, a paging fault or a list that does not stand still
+// refuses the discovery. Descriptors are kept as received, a descriptor that is invalid by itself is kept apart and can
+// never be granted, and a document is verified in full every time it is read. The id covers the server, the protocol,
+// the capabilities, the instructions and every descriptor; it covers neither order nor time.
+//
+// The package reads and writes no files, starts no exchange by itself, never follows a reference in a schema, and
+// reads no annotation to decide anything.
 package snapshot
 
 import (
@@ -18,8 +25,8 @@ type Snapshot struct {
 	Recorded  Recorded
 	Auth      *Auth // nil when no stored credential was used
 	Bounds    []Bound
-	Handshake []byte // DiscoverResult or InitializeResult as received
-	Tools     []Tool
+	Handshake []byte // DiscoverResult or InitializeResult as received; nil when there was none
+	Tools     []Tool // in the order of the list
 	Rejected  []Rejected
 }
 
@@ -45,7 +52,7 @@ type Auth struct {
 	Scopes                                 []string
 }
 
-// Bound is one limit in force when the snapshot was taken.
+// Bound is one limit in force when the snapshot was taken, in the limit's unit.
 type Bound struct {
 	Member string
 	Value  int64
@@ -68,23 +75,20 @@ type Rejected struct {
 	Descriptor  []byte
 }
 
-// IdentityOf returns the identity of a configured server.
-func IdentityOf(s *config.Server) (Identity, error) { panic("unwritten") }
-
-// Equal compares two identities.
-func (i Identity) Equal(o Identity) bool { panic("unwritten") }
-
 // Lister is the session that a snapshot is taken from.
 type Lister interface {
+	// ListPage returns the result of one tools/list as received: strict JSON, within the frame limit, and not touched
+	// again by the session.
 	ListPage(ctx context.Context, cursor *string) (result []byte, err error)
+	// Changes counts the list_changed notifications so far.
 	Changes() int
+	// Modern reports whether the server speaks 2026-07-28 or later.
 	Modern() bool
 }
 
 // Context is everything of a snapshot that does not come from tools/list.
 type Context struct {
-	Server    Identity
-	HTTP      bool // x-mcp-header annotations matter
+	Server    Identity // also says whether x-mcp-header annotations matter: they do over HTTP
 	Protocol  string
 	Recorded  Recorded
 	Auth      *Auth
@@ -92,51 +96,22 @@ type Context struct {
 	Limits    config.Limits
 }
 
-// Take lists all tools and makes the snapshot, all or nothing.
-func Take(ctx context.Context, l Lister, c Context) (*Snapshot, error) { panic("unwritten") }
-
-// Encode returns the document as it is stored.
-func (s *Snapshot) Encode() []byte { panic("unwritten") }
-
-// Parse reads and verifies a document. Any difference between what it says and what is recomputed is refused.
-func Parse(data []byte, limits config.Limits) (*Snapshot, error) { panic("unwritten") }
-
 // Tool returns a tool by its exact name.
-func (s *Snapshot) Tool(name string) (*Tool, bool) { panic("unwritten") }
+func (s *Snapshot) Tool(name string) (*Tool, bool) {
+	for i := range s.Tools {
+		if s.Tools[i].Name == name {
+			return &s.Tools[i], true
+		}
+	}
+	return nil, false
+}
 
 // RejectedAs returns the reason for which a name was rejected, if it was.
-func (s *Snapshot) RejectedAs(name string) (reason string, ok bool) { panic("unwritten") }
-
-// Descriptor is the readable part of a tool descriptor. All text is the peer's.
-type Descriptor struct {
-	Title, Description string
-	InputSchema        []byte
-	OutputSchema       []byte // nil when absent
-	Annotations        []byte // nil when absent; shown, never interpreted
-	Arguments          []Argument
+func (s *Snapshot) RejectedAs(name string) (reason string, ok bool) {
+	for i := range s.Rejected {
+		if s.Rejected[i].Name == name && name != "" {
+			return s.Rejected[i].Reason, true
+		}
+	}
+	return "", false
 }
-
-// Argument is one declared property of the input schema's root.
-type Argument struct {
-	Name        string
-	Types       []string // the declared JSON types, empty when none is declared
-	Required    bool
-	Description string
-	Schema      []byte
-}
-
-// Describe reads a tool's descriptor.
-func (t *Tool) Describe() Descriptor { panic("unwritten") }
-
-// HeaderParam is one x-mcp-header annotation.
-type HeaderParam struct {
-	Header string   // name after "Mcp-Param-"
-	Path   []string // property names from the root
-	Type   string   // "string", "integer" or "boolean"
-}
-
-// HeaderParams returns the x-mcp-header annotations of an input schema; ok is false when one breaks the rules.
-func HeaderParams(inputSchema []byte) (params []HeaderParam, ok bool) { panic("unwritten") }
-
-// Notes returns facts about names that look alike, for people: our words, with the names escaped by %q.
-func (s *Snapshot) Notes() []string { panic("unwritten") }
