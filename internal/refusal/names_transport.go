@@ -21,6 +21,7 @@ var (
 	TransportCommandScript   = define("transport.command_script", ExitRefused, "the command {command} is a .cmd or .bat script, which needs a shell", "command")
 	TransportStart           = define("transport.start_failed", ExitPeer, "the command {command} could not be started", "command")
 	TransportExited          = define("transport.exited", ExitPeer, "the server process ended[ with exit code {exit}][ by signal {signal}] before the answer[ to {method}]", "exit", "signal", "method", "inherited")
+	TransportSurvivor        = define("transport.survivor", ExitPeer, "the server process of {command} could not be ended", "command")
 	TransportStalled         = define("transport.stalled", ExitPeer, "the server does not read its input")
 )
 

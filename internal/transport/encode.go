@@ -36,12 +36,13 @@ func oneLine(json []byte) []byte {
 	if !bytes.ContainsAny(json, "\r\n") {
 		return json
 	}
-	return bytes.Map(func(r rune) rune {
-		if r == '\n' || r == '\r' {
-			return ' '
+	line := bytes.Clone(json)
+	for i, c := range line {
+		if c == '\n' || c == '\r' {
+			line[i] = ' '
 		}
-		return r
-	}, json)
+	}
+	return line
 }
 
 // encodeReply answers a request of the server's: a ping with an empty result, as the legacy protocol demands, and
