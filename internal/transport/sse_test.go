@@ -1,0 +1,212 @@
+package transport
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"mcpc/internal/refusal"
+)
+
+const sseVectors = 47 // a vector that is lost must not go unseen
+
+// seen is one event together with the id that holds after it.
+type seen struct {
+	Kind string `json:"kind"`
+	Data string `json:"data"`
+	ID   string `json:"id"`
+}
+
+type sseVector struct {
+	name    string
+	limit   int64
+	events  []seen
+	retry   int64
+	refusal string
+	body    []byte
+}
+
+func TestEventStreamVectors(t *testing.T) {
+	t.Parallel()
+	vectors := loadSSEVectors(t)
+	if len(vectors) != sseVectors {
+		t.Errorf("%d vectors, want %d", len(vectors), sseVectors)
+	}
+	for _, v := range vectors {
+		t.Run(v.name, func(t *testing.T) {
+			t.Parallel()
+			for how, r := range chunkings(v.body) {
+				got, retry, err := readEvents(r, v.limit)
+				if diff := cmp.Diff(v.events, got); diff != "" {
+					t.Errorf("%s: events (-want +got):\n%s", how, diff)
+				}
+				if retry != v.retry {
+					t.Errorf("%s: retry %d, want %d", how, retry, v.retry)
+				}
+				if name := refusalName(err); name != v.refusal {
+					t.Errorf("%s: refusal %q, want %q", how, name, v.refusal)
+				}
+			}
+		})
+	}
+}
+
+// TestEventIsNotHeldBack proves that an event is there as soon as its last byte is, even where that is a CR.
+func TestEventIsNotHeldBack(t *testing.T) {
+	t.Parallel()
+	for _, stream := range []string{"data: a\n\n", "data: a\r\n\r\n", "data: a\r\r", "data: a\r\n\r"} {
+		in, out := io.Pipe()
+		go func() { _, _ = out.Write([]byte(stream)) }()
+		got := make(chan event, 1)
+		go func() {
+			ev, _ := newEventReader(in, 100).next()
+			got <- ev
+		}()
+		select {
+		case ev := <-got:
+			if string(ev.data) != "a" {
+				t.Errorf("%q gives %q", stream, ev.data)
+			}
+		case <-time.After(5 * time.Second):
+			t.Errorf("%q is held back", stream)
+		}
+		out.Close()
+	}
+}
+
+func TestEventReaderPassesErrorsOn(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	r := io.MultiReader(strings.NewReader("data: a\n\ndata: b"), iotest.ErrReader(broken))
+	got, _, err := readEvents(r, 100)
+	if !errors.Is(err, broken) || len(got) != 1 {
+		t.Errorf("got %v and error %v", got, err)
+	}
+}
+
+// FuzzEventStream: how the bytes are cut into chunks changes nothing, and no event is over the limit.
+func FuzzEventStream(f *testing.F) {
+	vectors := loadSSEVectors(f)
+	if len(vectors) < 20 {
+		f.Fatalf("%d seeds", len(vectors))
+	}
+	for _, v := range vectors {
+		f.Add(v.body)
+	}
+	const limit = 64
+	f.Fuzz(func(t *testing.T, body []byte) {
+		want, wantRetry, wantErr := readEvents(bytes.NewReader(body), limit)
+		if wantErr != nil && !refusal.Is(wantErr, refusal.LimitFrame) {
+			t.Fatalf("error %v", wantErr)
+		}
+		for _, ev := range want {
+			if len(ev.Data) > limit {
+				t.Fatalf("an event of %d bytes", len(ev.Data))
+			}
+		}
+		for how, r := range chunkings(body) {
+			got, retry, err := readEvents(r, limit)
+			if diff := cmp.Diff(want, got); diff != "" || retry != wantRetry || (err == nil) != (wantErr == nil) {
+				t.Fatalf("%s: retry %d, error %v, events (-whole +chunked):\n%s", how, retry, err, diff)
+			}
+		}
+	})
+}
+
+func chunkings(body []byte) map[string]io.Reader {
+	return map[string]io.Reader{
+		"whole":    bytes.NewReader(body),
+		"one byte": iotest.OneByteReader(bytes.NewReader(body)),
+		"halves":   iotest.HalfReader(bytes.NewReader(body)),
+		"with EOF": iotest.DataErrReader(bytes.NewReader(body)),
+	}
+}
+
+func readEvents(r io.Reader, limit int64) (all []seen, retry int64, err error) {
+	in := newEventReader(r, limit)
+	for {
+		ev, err := in.next()
+		if err != nil {
+			if in.retry >= 0 {
+				retry = in.retry.Milliseconds()
+			}
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return all, retry, err
+		}
+		all = append(all, seen{ev.kind, string(ev.data), in.id})
+	}
+}
+
+func refusalName(err error) string {
+	if r, ok := refusal.As(err); ok {
+		return r.Name()
+	}
+	return ""
+}
+
+func loadSSEVectors(t testing.TB) []sseVector {
+	t.Helper()
+	paths, err := filepath.Glob("testdata/vectors/sse/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	vectors := make([]sseVector, len(paths))
+	for i, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		vectors[i] = parseSSEVector(t, filepath.Base(path), data)
+	}
+	return vectors
+}
+
+func parseSSEVector(t testing.TB, name string, data []byte) sseVector {
+	t.Helper()
+	header, body, ok := bytes.Cut(data, []byte("\n\n"))
+	if !ok {
+		t.Fatalf("%s has no header", name)
+	}
+	v := sseVector{name: name, limit: 1 << 20, body: body}
+	expect := ""
+	for line := range strings.SplitSeq(string(header), "\n") {
+		key, value, _ := strings.Cut(line, ": ")
+		var err error
+		switch key {
+		case "expect":
+			expect = value
+		case "refusal":
+			v.refusal = value
+		case "limit":
+			v.limit, err = strconv.ParseInt(value, 10, 64)
+		case "retry":
+			v.retry, err = strconv.ParseInt(value, 10, 64)
+		case "event":
+			var ev seen
+			err = json.Unmarshal([]byte(value), &ev)
+			v.events = append(v.events, ev)
+		case "comment", "source":
+		default:
+			t.Fatalf("%s: unknown key %q", name, key)
+		}
+		if err != nil {
+			t.Fatalf("%s: %s: %v", name, key, err)
+		}
+	}
+	if want := map[bool]string{true: "refusal", false: "events"}[v.refusal != ""]; expect != want {
+		t.Fatalf("%s: expect is %q, want %q", name, expect, want)
+	}
+	return v
+}
