@@ -90,7 +90,7 @@ func readSecretFile(path string) (string, error) {
 func runSecretCommand(ctx context.Context, argv []string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandTime)
 	defer cancel()
-	var out limited
+	out := limited{stop: cancel}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Stdout, cmd.WaitDelay = &out, time.Second
 	err := cmd.Run()
@@ -103,21 +103,23 @@ func runSecretCommand(ctx context.Context, argv []string) (string, error) {
 	case err != nil:
 		return "", refusal.New(refusal.SourceCommand)
 	}
-	return out.String(), nil
+	return out.kept.String(), nil
 }
 
-// limited keeps the output of a command up to the bound, and then ends it by refusing to take more.
+// limited keeps the output of a command up to the bound, and ends the command that writes more.
 type limited struct {
-	bytes.Buffer
+	kept bytes.Buffer
 	full bool
+	stop func()
 }
 
 func (l *limited) Write(p []byte) (int, error) {
-	if l.Len()+len(p) > maxSecretBytes+1 {
+	if l.kept.Len()+len(p) > maxSecretBytes {
 		l.full = true
+		l.stop()
 		return 0, io.ErrShortWrite
 	}
-	return l.Buffer.Write(p)
+	return l.kept.Write(p)
 }
 
 // Resolve reads the value of the header. It must be able to stand in one: printable ASCII with inner spaces and tabs
