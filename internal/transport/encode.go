@@ -7,8 +7,9 @@ import (
 	"mcpc/internal/strictjson"
 )
 
-// EncodeRequest returns the exact bytes of the first request of a connection, whose id is 1, without a line end.
-func EncodeRequest(req *Request) []byte { return encodeRequest(1, req) }
+// EncodeRequest returns the exact bytes of a request as a carrier sends it, without a line end. Carriers count their
+// ids from 1.
+func EncodeRequest(id int64, req *Request) []byte { return encodeRequest(id, req) }
 
 // encodeRequest returns one line without its end. The parameters are spliced in as they stand.
 func encodeRequest(id int64, req *Request) []byte {

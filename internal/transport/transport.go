@@ -26,6 +26,9 @@ type Request struct {
 	Params  []byte        // one JSON object, complete with _meta
 	Name    string        // params.name, for the Mcp-Name header; "" when the method has none
 	Headers []HeaderField // Mcp-Param-*, values encoded already
+	// NoCancel keeps the carrier from sending notifications/cancelled when ctx ends: some legacy servers die on any
+	// message before initialize, so the probe is only abandoned. Its answer may still come; see LateKeeper.
+	NoCancel bool
 }
 
 // HeaderField is one HTTP request header.
