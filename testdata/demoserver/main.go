@@ -65,16 +65,21 @@ func run(ctx context.Context, o options) error {
 	return serveHTTP(ctx, o, s)
 }
 
+// Protocol versions, which compare as the dates they are.
+const (
+	modernVersion = "2026-07-28"
+	legacyVersion = "2025-11-25"
+)
+
 // versionsOf maps an era to the protocol versions offered.
 func versionsOf(era string) ([]string, error) {
-	const modern, legacy = "2026-07-28", "2025-11-25"
 	switch era {
 	case "dual":
-		return []string{modern, legacy}, nil
+		return []string{modernVersion, legacyVersion}, nil
 	case "modern":
-		return []string{modern}, nil
+		return []string{modernVersion}, nil
 	case "legacy":
-		return []string{legacy}, nil
+		return []string{legacyVersion}, nil
 	}
 	return nil, fmt.Errorf("no era %q: dual, modern or legacy", era)
 }
@@ -95,11 +100,8 @@ func serveHTTP(ctx context.Context, o options, s *mcp.Server) error {
 			return err
 		}
 	}
-	// Sessions exist in the legacy era only; a stateful handler serves modern requests without one.
-	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s },
-		&mcp.StreamableHTTPOptions{JSONResponse: o.json, Stateless: o.era == "modern"})
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", handler)
+	mux.Handle("/mcp", handlerOf(o, s))
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		<-ctx.Done()
@@ -109,4 +111,25 @@ func serveHTTP(ctx context.Context, o options, s *mcp.Server) error {
 		return err
 	}
 	return nil
+}
+
+// handlerOf serves the eras asked for. The SDK's handler is of one kind or the other: sessions exist in the legacy era
+// only, and the modern era only without them. The version header tells them apart, which initialize does not have.
+func handlerOf(o options, s *mcp.Server) http.Handler {
+	serverFor := func(*http.Request) *mcp.Server { return s }
+	modern := mcp.NewStreamableHTTPHandler(serverFor, &mcp.StreamableHTTPOptions{JSONResponse: o.json, Stateless: true})
+	legacy := mcp.NewStreamableHTTPHandler(serverFor, &mcp.StreamableHTTPOptions{JSONResponse: o.json})
+	switch o.era {
+	case "modern":
+		return modern
+	case "legacy":
+		return legacy
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Mcp-Protocol-Version") > legacyVersion {
+			modern.ServeHTTP(w, r)
+			return
+		}
+		legacy.ServeHTTP(w, r)
+	})
 }

@@ -1,0 +1,94 @@
+# The contract of this repository: what a person or a machine does with it is a target here. `make help` lists them.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+export NO_COLOR := 1
+
+# Programs under testdata are no part of ./..., so they are named.
+PROGRAMS := ./testdata/demoserver ./testdata/realservers \
+	./testdata/bench/benchserver ./testdata/bench/stdioserver ./testdata/bench/sdkclient \
+	./testdata/bench/emptycobra ./testdata/bench/run
+PACKAGES := ./... $(PROGRAMS)
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+TOOLS := bin/tools
+
+.PHONY: help
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS=$$'\t' read -r name does; do printf '%-14s %s\n' "$$name" "$$does"; done
+
+.PHONY: build
+build: ## bin/mcpc
+	@go build -trimpath -o bin/mcpc ./cmd/mcpc
+
+.PHONY: test
+test: ## every test; offline, loopback only
+	@go test ./...
+
+.PHONY: race
+race: ## every test under the race detector
+	@go test -race ./...
+
+.PHONY: lint
+lint: $(TOOLS)/.made ## formatting, vet, staticcheck, errorlint, bodyclose, gosec
+	@unformatted=$$(git ls-files -co --exclude-standard '*.go' | xargs $(TOOLS)/gofumpt -l); \
+		[ -z "$$unformatted" ] || { printf 'not gofumpt clean:\n%s\n' "$$unformatted"; exit 1; }
+	@go vet $(PACKAGES)
+	@$(TOOLS)/staticcheck $(PACKAGES)
+	@$(TOOLS)/go-errorlint $(PACKAGES)
+	@go vet -vettool=$(CURDIR)/$(TOOLS)/bodyclose $(PACKAGES)
+	@$(TOOLS)/gosec -quiet -fmt golint $(GOSEC_FLAGS) ./...
+
+.PHONY: vuln
+vuln: $(TOOLS)/.made ## known vulnerabilities in what the binary reaches; needs the network
+	@$(TOOLS)/govulncheck ./cmd/mcpc
+
+.PHONY: cross
+cross: ## build and vet for linux, darwin and windows, each on amd64 and arm64
+	@for platform in $(PLATFORMS); do \
+		export GOOS=$${platform%/*} GOARCH=$${platform#*/} CGO_ENABLED=0; \
+		go build -o /dev/null ./cmd/mcpc; \
+		go vet ./...; \
+		echo "$$platform builds and vets"; \
+	done
+
+.PHONY: fuzz-smoke
+fuzz-smoke: ## every fuzz target for 3 s
+	@tools/fuzz.sh 3s
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for 60 s
+	@tools/fuzz.sh 60s
+
+.PHONY: demo
+demo: ## discover, review, grant, call, refuse: the product in one transcript
+	@testdata/demo/demo.sh
+
+.PHONY: real-servers
+real-servers: testdata/node/node_modules/.made ## mcpc against servers that others wrote; needs Node 20, npm
+	@go test -count=1 -v ./testdata/realservers
+
+.PHONY: bench
+bench: ## mcpc beside the official SDK's client, as ratios from one run
+	@go run ./testdata/bench/run
+
+.PHONY: docs
+docs: ## write docs/refusals.md and docs/limits.md from the catalogue and the table
+	@go test -count=1 -run 'Document$$' ./internal/refusal ./internal/config -update > /dev/null
+
+.PHONY: clean
+clean: ## remove what the other targets made
+	@rm -rf bin dist testdata/node/node_modules
+
+# One build of all the tools, in their own module, so that they stay out of the module graph of whoever uses mcpc.
+$(TOOLS)/.made: tools/go.mod tools/go.sum
+	@mkdir -p $(TOOLS)
+	@GOBIN=$(CURDIR)/$(TOOLS) go install -C tools tool
+	@touch $@
+
+# npm ci installs what the lock says and nothing else; no package's install script runs.
+testdata/node/node_modules/.made: testdata/node/package-lock.json
+	@cd testdata/node && npm ci --ignore-scripts --silent
+	@touch $@
