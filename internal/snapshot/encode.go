@@ -3,17 +3,13 @@ package snapshot
 import (
 	"bytes"
 	"io"
-	"slices"
 	"strconv"
 	"time"
 
 	"mcpc/internal/strictjson"
 )
 
-const (
-	version = "snapshot/1"
-	surface = "surface/1"
-)
+const version = "snapshot/1"
 
 // Encode returns the document as it is stored: fixed member order, one tool a line, received bytes spliced in.
 func (s *Snapshot) Encode() []byte {
@@ -147,47 +143,4 @@ func appendUnlessEmpty(b []byte, member, text string) []byte {
 		return b
 	}
 	return appendText(b, member, text)
-}
-
-// computeID returns the digest of the canonical form of what identifies a surface. List order is in no digest: the
-// canonical form sorts the tools by name, and the rejected are sorted by their digests.
-func (s *Snapshot) computeID() (strictjson.Digest, error) {
-	capabilities, instructions, err := s.handshakeDigests()
-	if err != nil {
-		return "", err
-	}
-	b := appendText(nil, `{"mcpc":`, surface)
-	b = s.Server.AppendJSON(append(b, `,"server":`...))
-	b = appendText(b, `,"protocol":`, s.Protocol)
-	b = appendText(b, `,"capabilities":`, string(capabilities))
-	b = append(append(b, `,"instructions":`...), instructions...)
-	b = append(b, `,"tools":{`...)
-	for i := range s.Tools {
-		b = appendText(append(b, between(i, "", ",")...), "", s.Tools[i].Name)
-		b = appendText(b, ":", string(s.Tools[i].Digest))
-	}
-	raws := make([]string, len(s.Rejected))
-	for i := range s.Rejected {
-		raws[i] = string(s.Rejected[i].Raw)
-	}
-	slices.Sort(raws)
-	b = append(appendStrings(append(b, `},"rejected":`...), raws), '}')
-	return strictjson.CanonicalDigest(b)
-}
-
-// handshakeDigests returns the digest of the capabilities (of null where the server names none) and the JSON text that
-// stands for the instructions: a quoted digest, or null where there are none.
-func (s *Snapshot) handshakeDigests() (capabilities strictjson.Digest, instructions []byte, err error) {
-	value, ok := strictjson.Member(s.Handshake, "capabilities")
-	if !ok {
-		value = []byte("null")
-	}
-	if capabilities, err = strictjson.CanonicalDigest(value); err != nil {
-		return "", nil, err
-	}
-	if value, ok = strictjson.Member(s.Handshake, "instructions"); !ok {
-		return capabilities, []byte("null"), nil
-	}
-	digest, err := strictjson.CanonicalDigest(value)
-	return capabilities, strictjson.Quote(string(digest)), err
 }

@@ -71,9 +71,11 @@ func skeleton(name string) string {
 		}
 		return r
 	}, norm.NFKC.String(name))
-	latin := lookalikes.Replace(plain)
-	return strings.NewReplacer("0", "o", "1", "l", "i", "l").Replace(folded(latin))
+	return strokes.Replace(folded(lookalikes.Replace(plain)))
 }
+
+// strokes are ASCII characters that many typefaces draw alike.
+var strokes = strings.NewReplacer("0", "o", "1", "l", "i", "l")
 
 // lookalikes are Cyrillic and Greek letters, and a few others, beside the Latin letter that they look like.
 var lookalikes = strings.NewReplacer(

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,7 +71,7 @@ func listStable(ctx context.Context, l Lister, c *Context) ([]element, error) {
 			return nil, err
 		}
 		if stood {
-			return t.elements, nil
+			return slices.Concat(t.pages...), nil
 		}
 	}
 	return nil, refusal.New(refusal.ProtocolUnstable, refusal.Num("tries", maxTries))
@@ -78,12 +79,14 @@ func listStable(ctx context.Context, l Lister, c *Context) ([]element, error) {
 
 // traversal is one walk through all pages.
 type traversal struct {
-	limits   *config.Limits
-	http     bool
-	seen     map[string]bool // cursors
-	elements []element
-	bytes    int64  // of all descriptors
-	buffer   []byte // for canonical forms
+	limits *config.Limits
+	http   bool
+	seen   map[string]bool // cursors
+	pages  [][]element
+	tools  int64    // elements so far
+	bytes  int64    // of all descriptors so far
+	values [][]byte // of the page being read
+	buffer []byte   // for canonical forms
 }
 
 // list reads page after page; stood is false as soon as the list is known to have changed.
@@ -159,36 +162,38 @@ func (t *traversal) cursor(page int, value []byte) (*string, error) {
 // take adds the descriptors of one page. They are copied out together, so that nothing holds on to the page: a page
 // may be much larger than its descriptors.
 func (t *traversal) take(page int, tools []byte) error {
-	start := len(t.elements)
 	sum := 0
+	t.values = t.values[:0]
 	for index, value := range strictjson.Elements(tools) {
 		if err := t.admit(page, index, len(value)); err != nil {
 			return err
 		}
 		sum += len(value)
-		t.elements = append(t.elements, element{page: page, index: index, Tool: Tool{Descriptor: value}})
+		t.values = append(t.values, value)
 	}
-	copies := make([]byte, 0, sum)
-	for i := start; i < len(t.elements); i++ {
-		e := &t.elements[i]
+	elements, copies := make([]element, len(t.values)), make([]byte, 0, sum)
+	for index, value := range t.values {
 		from := len(copies)
-		copies = append(copies, e.Descriptor...)
-		e.Descriptor = copies[from:len(copies):len(copies)]
+		copies = append(copies, value...)
+		e := &elements[index]
+		e.page, e.index, e.Descriptor = page, index, copies[from:len(copies):len(copies)]
 		if err := t.read(e); err != nil {
 			return err
 		}
 	}
+	t.pages = append(t.pages, elements)
 	return nil
 }
 
 // admit holds one more descriptor against the limits on one, on their number and on their sum.
 func (t *traversal) admit(page, index, size int) error {
+	t.tools++
 	t.bytes += int64(size)
 	switch {
 	case int64(size) > t.limits.DescriptorBytes:
 		return refusal.New(refusal.LimitDescriptor, refusal.Num("limit", t.limits.DescriptorBytes),
 			refusal.Num("page", page), refusal.Num("index", index))
-	case int64(len(t.elements)) >= t.limits.Tools:
+	case t.tools > t.limits.Tools:
 		return refusal.New(refusal.LimitTools, refusal.Num("limit", t.limits.Tools))
 	case t.bytes > t.limits.SnapshotBytes:
 		return refusal.New(refusal.LimitSnapshot, refusal.Num("limit", t.limits.SnapshotBytes))
@@ -213,8 +218,10 @@ func fault(what string) error {
 func malformed(error) error { return fault("not strict JSON") }
 
 // relevant are the limits that decide what a snapshot can hold.
-var relevant = []string{"frame_bytes", "result_bytes", "descriptor_bytes", "tools", "pages", "snapshot_bytes",
-	"cursor_bytes", "depth"}
+var relevant = []string{
+	"frame_bytes", "result_bytes", "descriptor_bytes", "tools", "pages", "snapshot_bytes",
+	"cursor_bytes", "depth",
+}
 
 func boundsOf(limits *config.Limits) []Bound {
 	bounds := make([]Bound, 0, len(relevant))
@@ -241,8 +248,10 @@ func (a *Auth) writable() *Auth {
 	if a == nil {
 		return nil
 	}
-	return &Auth{Kind: valid(a.Kind), Issuer: valid(a.Issuer), Resource: valid(a.Resource), Client: valid(a.Client),
-		Handle: valid(a.Handle), Scopes: validAll(a.Scopes)}
+	return &Auth{
+		Kind: valid(a.Kind), Issuer: valid(a.Issuer), Resource: valid(a.Resource), Client: valid(a.Client),
+		Handle: valid(a.Handle), Scopes: validAll(a.Scopes),
+	}
 }
 
 func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

@@ -119,7 +119,9 @@ func (s *Snapshot) split(elements []element) {
 			s.Tools = append(s.Tools, e.Tool)
 			continue
 		}
-		s.Rejected = append(s.Rejected, Rejected{Page: e.page, Index: e.index, Name: e.Name, Reason: e.reason,
-			Raw: e.Raw, Descriptor: e.Descriptor})
+		s.Rejected = append(s.Rejected, Rejected{
+			Page: e.page, Index: e.index, Name: e.Name, Reason: e.reason,
+			Raw: e.Raw, Descriptor: e.Descriptor,
+		})
 	}
 }

@@ -46,16 +46,20 @@ func (d *document) recompute() ([]element, error) {
 }
 
 func (d *document) compare(i int, e *element) (pointer string, ok bool) {
+	list, member := "tools", ""
 	if i < len(d.tools) {
-		member := d.tools[i].differsAsTool(e)
-		return strictjson.Pointer("tools", strconv.Itoa(i), member), member == ""
+		member = d.tools[i].differsAsTool(e)
+	} else {
+		list, i = "rejected", i-len(d.tools)
+		member = d.rejected[i].differsAsRejected(e)
+		if member == "" && i > 0 && !d.rejected[i-1].before(&d.rejected[i]) {
+			member = "index"
+		}
 	}
-	i -= len(d.tools)
-	member := d.rejected[i].differsAsRejected(e)
-	if member == "" && i > 0 && !d.rejected[i-1].before(&d.rejected[i]) {
-		member = "index"
+	if member == "" {
+		return "", true
 	}
-	return strictjson.Pointer("rejected", strconv.Itoa(i), member), member == ""
+	return strictjson.Pointer(list, strconv.Itoa(i), member), false
 }
 
 // differsAsTool returns the first member in which the text differs from what its descriptor gives, or "".

@@ -240,12 +240,14 @@ func AppendQuote(dst []byte, s string) []byte {
 // Quote is AppendQuote into a new slice.
 func Quote(s string) []byte { return AppendQuote(nil, s) }
 
+var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")
+
 // Pointer joins reference tokens to a JSON pointer (RFC 6901).
 func Pointer(tokens ...string) string {
 	var b strings.Builder
 	for _, t := range tokens {
 		b.WriteByte('/')
-		b.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(t))
+		b.WriteString(pointerEscapes.Replace(t))
 	}
 	return b.String()
 }
