@@ -1,11 +1,18 @@
 // Package authority reads the document in which a person says what may be published and invoked, and decides.
-// (The guarantee is stated in full by its author.)
+//
+// It guarantees that the answer to a request is no unless the document, reviewed and in force, grants that tool of
+// that server's pinned snapshot that action with those arguments; that removing anything from a document's tools never
+// turns a no into a yes; and that no snapshot can, since a name that the document does not hold is never granted.
+// Deciding is pure: no clock, no file, no network, and the same question has the same answer.
+//
+// It does not read annotations, knows no patterns or wildcards, merges no documents, and writes none by itself: what
+// Draft and Renew return is text for a person to read.
 package authority
 
 import (
 	"time"
 
-	"mcpc/internal/refusal"
+	"mcpc/internal/schema"
 	"mcpc/internal/snapshot"
 	"mcpc/internal/strictjson"
 )
@@ -16,16 +23,19 @@ const (
 	Invoke  = "invoke"
 )
 
+// Kind is the first member of a document of the version that this package reads.
+const Kind = "authority/1"
+
 // Document is a valid authority document.
 type Document struct {
 	Server           snapshot.Identity
 	Snapshot         strictjson.Digest
-	Reviewer         string // review.by; "" in a draft
-	ReviewedAt       string
+	Reviewer         string    // review.by; "" in a draft
+	ReviewedAt       string    // review.at as written, RFC 3339; "" when not set
 	NotAfter         time.Time // zero when the document does not end
 	Auth             *Auth
-	MaxArgumentBytes int64 // 0 when not set
-	Tools            []Grant // in the document's order
+	MaxArgumentBytes int64             // 0 when not set
+	Tools            []Grant           // in the document's order
 	Digest           strictjson.Digest // over the canonical form of the whole document
 }
 
@@ -43,14 +53,14 @@ type Grant struct {
 }
 
 // Schema is a compiled argument schema.
-type Schema struct{}
+type Schema struct{ compiled *schema.Schema }
 
 // Request is what someone wants to do.
 type Request struct {
 	Server    snapshot.Identity
 	Tool      string
 	Action    string
-	Arguments []byte // strict JSON object; nil for Publish
+	Arguments []byte // strict JSON object; looked at for Invoke only
 }
 
 // AuthContext is the sign-in in use; nil when there is none.
@@ -59,33 +69,20 @@ type AuthContext struct {
 	Scopes []string
 }
 
-// Parse reads a document. Its errors are refusals of the family authority.
-func Parse(data []byte) (*Document, error) { panic("unwritten") }
-
-// Decide returns nil when the request is within authority ∩ snapshot, and the first reason against it otherwise. It
-// is pure: same inputs, same answer.
-func Decide(doc *Document, snap *snapshot.Snapshot, req Request, now time.Time, auth *AuthContext) *refusal.Refusal {
-	panic("unwritten")
+// grant returns the entry of a tool by its exact name.
+func (d *Document) grant(tool string) (*Grant, bool) {
+	for i := range d.Tools {
+		if d.Tools[i].Tool == tool {
+			return &d.Tools[i], true
+		}
+	}
+	return nil, false
 }
 
-// DraftOptions are the choices of a draft.
-type DraftOptions struct {
-	Tools    []string
-	By       string // "" leaves review.by null
-	Now      time.Time
-	NotAfter time.Time // zero for none
-}
-
-// Draft returns a document, as text, that grants the tools with arguments closed to the declared properties.
-func Draft(snap *snapshot.Snapshot, o DraftOptions) ([]byte, error) { panic("unwritten") }
-
-// Verdict is one line of a check.
-type Verdict struct {
-	Grant   Grant
-	Refusal *refusal.Refusal // nil when effective
-}
-
-// Check decides every grant of the document without arguments.
-func Check(doc *Document, snap *snapshot.Snapshot, now time.Time, auth *AuthContext) []Verdict {
-	panic("unwritten")
+func (d *Document) names() []string {
+	names := make([]string, len(d.Tools))
+	for i := range d.Tools {
+		names[i] = d.Tools[i].Tool
+	}
+	return names
 }

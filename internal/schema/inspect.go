@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"encoding/json"
 	"net/url"
 	"regexp"
 	"slices"
@@ -178,7 +179,7 @@ func (g *guard) assertion(n *node, obj map[string]any, key string, value any) {
 			n.text = g.pattern(text)
 		}
 	case slices.Contains(counts, key):
-		if !Count(value) {
+		if literal, ok := value.(json.Number); !ok || !Count(string(literal)) {
 			g.refuse("a count in the schema is not a whole number below 2^31")
 		}
 	case slices.Contains(annotations, key):

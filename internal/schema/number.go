@@ -2,6 +2,7 @@ package schema
 
 import (
 	"encoding/json"
+	"math/big"
 	"strconv"
 	"strings"
 )
@@ -24,6 +25,14 @@ func ordinaryNumber(literal string) bool {
 	}
 	n, err := strconv.Atoi(exponent)
 	return err == nil && n >= -maxExponent && n <= maxExponent
+}
+
+// Number returns the exact value of a JSON number literal that is spelled within the bounds.
+func Number(literal string) (n *big.Rat, ok bool) {
+	if !ordinaryNumber(literal) {
+		return nil, false
+	}
+	return new(big.Rat).SetString(literal)
 }
 
 // ordinaryNumbers reports whether all numbers of a decoded value are.

@@ -1,9 +1,7 @@
 package schema
 
 import (
-	"encoding/json"
 	"maps"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,13 +45,9 @@ var counts = []string{
 	"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains",
 }
 
-// Count reports whether a decoded value is a whole number from 0 to 2^31-1, spelled within the bounds.
-func Count(value any) bool {
-	literal, ok := value.(json.Number)
-	if !ok || !ordinaryNumber(string(literal)) {
-		return false
-	}
-	n, ok := new(big.Rat).SetString(string(literal))
+// Count reports whether a number literal is a whole number from 0 to 2^31-1, spelled within the bounds.
+func Count(literal string) bool {
+	n, ok := Number(literal)
 	return ok && n.IsInt() && n.Sign() >= 0 && n.Num().BitLen() <= 31
 }
 

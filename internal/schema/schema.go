@@ -105,3 +105,10 @@ func decode(text []byte, limit int, what string) (value any, why string) {
 	}
 	return value, ""
 }
+
+// Comparable reports whether a strict JSON value can stand in a schema as a value to compare with: it is within the
+// bounds on size and on numbers.
+func Comparable(value []byte) bool {
+	_, why := decode(value, maxSchemaBytes, "the value")
+	return why == ""
+}
