@@ -175,3 +175,10 @@ func (r *eventReader) discard(n int) { _, _ = r.in.Discard(n) }
 func (r *eventReader) overLimit() error {
 	return refusal.New(refusal.LimitFrame, refusal.Num("limit", r.limit))
 }
+
+// resumed reads on from another body; what is known of id and retry time stays.
+func (r *eventReader) resumed(body io.Reader) *eventReader {
+	next := newEventReader(body, r.limit)
+	next.id, next.nextID, next.retry = r.id, r.id, r.retry
+	return next
+}
