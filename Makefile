@@ -10,7 +10,7 @@ export NO_COLOR := 1
 # Programs under testdata are no part of ./..., so they are named.
 PROGRAMS := ./testdata/demoserver ./testdata/realservers \
 	./testdata/bench/benchserver ./testdata/bench/stdioserver ./testdata/bench/sdkclient \
-	./testdata/bench/emptycobra ./testdata/bench/run
+	./testdata/bench/emptycobra ./testdata/bench/peer ./testdata/bench/run
 PACKAGES := ./... $(PROGRAMS)
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 TOOLS := bin/tools
@@ -68,7 +68,7 @@ demo: ## discover, review, grant, call, refuse: the product in one transcript
 
 .PHONY: real-servers
 real-servers: testdata/node/node_modules/.made ## mcpc against servers that others wrote; needs Node 20, npm
-	@go test -count=1 -v ./testdata/realservers
+	@cd testdata/realservers && go test -count=1
 
 .PHONY: bench
 bench: ## mcpc beside the official SDK's client, as ratios from one run
