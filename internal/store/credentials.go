@@ -1,10 +1,19 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"mcpc/internal/config"
+	"mcpc/internal/refusal"
 )
 
 // Binding is what a stored credential is bound to. Used for anything else it does not open.
@@ -29,16 +38,6 @@ type Credential struct {
 	Presented          bool   // the refresh token was sent and its answer not kept yet; the store sets it
 }
 
-// Registration is a client known to one issuer.
-type Registration struct {
-	Issuer       string
-	ClientID     string
-	Secret       config.Secret // empty for a public client
-	SecretExpiry time.Time     // zero for never
-	AuthMethod   string        // token_endpoint_auth_method
-	RedirectURI  string
-}
-
 // Entry is what can be told of a stored credential without its key. It holds no secret.
 type Entry struct {
 	Binding
@@ -59,57 +58,157 @@ type Credentials struct {
 }
 
 // OpenCredentials names the folder and the key. Nothing is read or created yet.
-func OpenCredentials(dirs Dirs, key *Key, limits config.Limits) *Credentials { panic("unwritten") }
+func OpenCredentials(dirs Dirs, key *Key, limits config.Limits) *Credentials {
+	return &Credentials{dir: filepath.Join(dirs.Data, "credentials"), key: key, limits: limits}
+}
 
 // List returns what is stored, sorted by resource and issuer, from the clear headers; it needs no key, and nothing in it
-// is verified.
-func (c *Credentials) List() ([]Entry, error) { panic("unwritten") }
-
-// Of returns the entries of one resource.
-func (c *Credentials) Of(resource string) ([]Entry, error) { panic("unwritten") }
-
-// Get opens one credential; it is nil when there is none.
-func (c *Credentials) Get(ctx context.Context, b Binding) (*Credential, error) { panic("unwritten") }
-
-// Tx is a transaction on one credential, under its lock.
-type Tx struct{}
-
-// Transact takes the lock of one credential, waiting within the limit, reads it again and calls f. The lock is an OS lock:
-// it ends with the process. What f puts is on disk when Put returns, whatever f returns afterwards.
-func (c *Credentials) Transact(ctx context.Context, b Binding, f func(*Tx) error) error {
-	panic("unwritten")
+// is verified. Where a file is not one of ours the others are returned beside the error.
+func (c *Credentials) List() ([]Entry, error) {
+	var all []Entry
+	var fault error
+	paths, err := c.sealed()
+	for _, path := range paths {
+		file, err := c.readSealed(path)
+		h, _, ok := readHeader(filepath.Base(path), file)
+		switch {
+		case err != nil:
+			fault = cmp.Or(fault, err)
+		case !ok:
+			fault = cmp.Or(fault, altered(path))
+		case h.Kind == credentialKind:
+			all = append(all, h.entry())
+		}
+	}
+	slices.SortFunc(all, func(a, b Entry) int {
+		return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Issuer, b.Issuer))
+	})
+	return all, cmp.Or(err, fault)
 }
 
-// Current is the credential as it is on disk, and nil when there is none.
-func (t *Tx) Current() *Credential { panic("unwritten") }
-
-// Present marks the refresh token as sent, before it is; the generation stays.
-func (t *Tx) Present() error { panic("unwritten") }
-
-// Put writes new tokens as the next generation and clears the mark.
-func (t *Tx) Put(c *Credential) error { panic("unwritten") }
-
-// Clear takes the mark away where the token is known not to be spent (429, 5xx, no connection).
-func (t *Tx) Clear() error { panic("unwritten") }
-
-// Delete ends the grant.
-func (t *Tx) Delete() error { panic("unwritten") }
-
-// Replace writes the credential of a new sign-in. Where a file is there that does not open with a key that is present,
-// that file is kept under another name.
-func (c *Credentials) Replace(ctx context.Context, cred *Credential) error { panic("unwritten") }
-
-// Forget deletes a credential and needs no key; found is false when there was none.
-func (c *Credentials) Forget(ctx context.Context, b Binding) (found bool, err error) {
-	panic("unwritten")
+func (h header) entry() Entry {
+	return Entry{
+		Binding: Binding{h.Resource, h.Issuer}, Indicator: h.Indicator, ClientID: h.ClientID, Scopes: h.Scopes,
+		Expiry: h.Expiry, Refreshable: h.Refreshable, Handle: h.Handle, Generation: h.Generation,
+	}
 }
 
-// Registration returns the client kept for an issuer, and nil when there is none.
-func (c *Credentials) Registration(ctx context.Context, issuer string) (*Registration, error) {
-	panic("unwritten")
+// Of returns the entries of one resource. A file that cannot be read is an error only when no entry is found.
+func (c *Credentials) Of(resource string) ([]Entry, error) {
+	all, err := c.List()
+	all = slices.DeleteFunc(all, func(e Entry) bool { return e.Resource != resource })
+	if len(all) > 0 {
+		return all, nil
+	}
+	return nil, err
 }
 
-// KeepRegistration writes the client of an issuer, in place of the one before.
-func (c *Credentials) KeepRegistration(ctx context.Context, r Registration) error {
-	panic("unwritten")
+// Get opens one credential; it is nil when there is none, and then the key is not asked for.
+func (c *Credentials) Get(ctx context.Context, b Binding) (*Credential, error) {
+	file, err := c.readSealed(c.path(b))
+	if err != nil || file == nil {
+		return nil, err
+	}
+	return c.open(ctx, b, file)
+}
+
+func (c *Credentials) path(b Binding) string {
+	return filepath.Join(c.dir, header{Kind: credentialKind, Resource: b.Resource, Issuer: b.Issuer}.fileName())
+}
+
+func (c *Credentials) open(ctx context.Context, b Binding, file []byte) (*Credential, error) {
+	key, err := c.key.present(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var p payload
+	h, ok := unseal(key, filepath.Base(c.path(b)), file, &p)
+	if !ok || h.Kind != credentialKind || h.Resource != b.Resource || h.Issuer != b.Issuer {
+		return nil, altered(c.path(b))
+	}
+	return p.credential(h), nil
+}
+
+func altered(path string) error {
+	return refusal.New(refusal.CustodyAltered, refusal.Own("path", path)).
+		Hint("mcpc login SERVER signs in again and keeps the old file beside the new one")
+}
+
+// readSealed reads a file that only its owner can come at, in a folder that only its owner can come at; nil means that
+// there is none.
+func (c *Credentials) readSealed(path string) ([]byte, error) {
+	if err := c.checkDir(); err != nil {
+		return nil, err
+	}
+	data, err := readPrivate(path, maxSealedBytes)
+	var large *TooLargeError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case errors.As(err, &large):
+		return nil, altered(path)
+	}
+	return data, err
+}
+
+// readPrivate reads an owner-only file and follows no link to it. Its errors are custody.mode and custody.read, but
+// fs.ErrNotExist and *TooLargeError come as they are.
+func readPrivate(path string, limit int64) ([]byte, error) {
+	unreadable := refusal.New(refusal.CustodyRead, refusal.Own("path", path))
+	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	} else if err != nil {
+		return nil, unreadable
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil || !info.Mode().IsRegular():
+		return nil, unreadable
+	case !ownerOnly(info):
+		return nil, openToOthers(path, info, "chmod 600 ")
+	}
+	data, err := readAll(f, limit)
+	var large *TooLargeError
+	if err != nil && !errors.As(err, &large) {
+		return nil, unreadable
+	}
+	return data, err
+}
+
+func openToOthers(path string, info fs.FileInfo, hint string) error {
+	mode := "0" + strconv.FormatUint(uint64(info.Mode().Perm()), 8)
+	return refusal.New(refusal.CustodyMode, refusal.Own("path", path), refusal.Own("mode", mode)).Hint(hint + path)
+}
+
+func (c *Credentials) checkDir() error {
+	info, err := os.Stat(c.dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil || !info.IsDir():
+		return refusal.New(refusal.CustodyRead, refusal.Own("path", c.dir))
+	case !ownerOnly(info):
+		return openToOthers(c.dir, info, "chmod 700 ")
+	}
+	return nil
+}
+
+// sealed returns the paths of all sealed files.
+func (c *Credentials) sealed() ([]string, error) {
+	if err := c.checkDir(); err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(c.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, refusal.New(refusal.CustodyRead, refusal.Own("path", c.dir))
+	}
+	var paths []string
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), sealedSuffix) {
+			paths = append(paths, filepath.Join(c.dir, e.Name()))
+		}
+	}
+	return paths, nil
 }

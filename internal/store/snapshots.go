@@ -22,7 +22,9 @@ const (
 	minPrefix      = 12 // hex digits
 )
 
-func (s Snapshots) path(id strictjson.Digest) string { return filepath.Join(s.Dir, id.Hex()+snapshotSuffix) }
+func (s Snapshots) path(id strictjson.Digest) string {
+	return filepath.Join(s.Dir, id.Hex()+snapshotSuffix)
+}
 
 // Put stores a document under its id, read-only and for good. isNew is false when it was there already, and then nothing
 // is written; the path is where it is. The error is snapshot.write.
