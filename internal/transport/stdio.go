@@ -153,6 +153,7 @@ func (s *stdio) Exchange(ctx context.Context, req *Request, note func(Notificati
 	s.id++
 	s.inbox.begin(s.id, req.Method)
 	x := newExchange(ctx, s.current(), encodeRequest(s.id, req), req.Method)
+	x.noCancel = req.NoCancel
 	s.options.Trace.Sent(req.Method, x.request.frame())
 	response, fail := s.await(ctx, x, note)
 	if fail != nil {

@@ -22,6 +22,7 @@ type exchange struct {
 	method   string
 	request  *outgoing
 	patience time.Duration // from the start to the caller's deadline; 0 without one
+	noCancel bool          // the server is not told when the caller gives up
 }
 
 func newExchange(ctx context.Context, c *child, frame []byte, method string) *exchange {
@@ -209,7 +210,7 @@ func (s *stdio) cancel(x *exchange, no *refusal.Refusal) *Failure {
 		if no.Entry() != refusal.Interrupted {
 			no = refusal.New(refusal.TransportStalled)
 		}
-	case sent && s.inbox.flight != 0 && x.method != "initialize":
+	case sent && s.inbox.flight != 0 && x.method != "initialize" && !x.noCancel:
 		s.sendCancelled(x.child)
 	}
 	return &Failure{Refusal: no, Sent: sent}
