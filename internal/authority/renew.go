@@ -77,7 +77,8 @@ func compare(doc *Document, from, to *snapshot.Snapshot, accept []string) ([]Ren
 	for _, g := range doc.Tools {
 		change := changeOf(g.Tool, from, to)
 		if change != Unchanged && !slices.Contains(accept, g.Tool) {
-			return nil, refusal.New(refusal.AuthorityChangedNotNamed, refusal.Own("tool", g.Tool))
+			return nil, refusal.New(refusal.AuthorityChangedNotNamed, refusal.Own("tool", g.Tool)).
+				Hint("read the diff of the two snapshots, then name the tool with --accept")
 		}
 		all = append(all, Renewal{g.Tool, change})
 	}

@@ -13,7 +13,7 @@ import (
 // Surface returns what may be published: one JSON document that names snapshot and authority, with the pinned bytes of
 // each descriptor, one tool a line, sorted by name. The same authority and snapshot give the same bytes. A grant to
 // publish that is not effective refuses the whole, so that a surface is never silently smaller than what was reviewed.
-func Surface(doc *Document, snap *snapshot.Snapshot, now time.Time, auth *AuthContext) ([]byte, *refusal.Refusal) {
+func Surface(doc *Document, snap *snapshot.Snapshot, now time.Time, auth *AuthContext) ([]byte, error) {
 	if r := standing(doc, snap, serverOf(doc), now, auth); r != nil {
 		return nil, r
 	}
