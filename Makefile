@@ -15,6 +15,11 @@ PACKAGES := ./... $(PROGRAMS)
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 TOOLS := bin/tools
 
+# G304 is left out, and nothing else: it flags every file whose name is no constant, and reading the files that an
+# operator names is what this program does. Where it matters who owns a file, internal/store checks that itself.
+# Other findings are fixed, or answered where they are with #nosec, the rule and the reason.
+GOSEC := -quiet -fmt golint -exclude=G304 -exclude-dir=testdata
+
 .PHONY: help
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS=$$'\t' read -r name does; do printf '%-14s %s\n' "$$name" "$$does"; done
@@ -39,7 +44,7 @@ lint: $(TOOLS)/.made ## formatting, vet, staticcheck, errorlint, bodyclose, gose
 	@$(TOOLS)/staticcheck $(PACKAGES)
 	@$(TOOLS)/go-errorlint $(PACKAGES)
 	@go vet -vettool=$(CURDIR)/$(TOOLS)/bodyclose $(PACKAGES)
-	@$(TOOLS)/gosec -quiet -fmt golint $(GOSEC_FLAGS) ./...
+	@$(TOOLS)/gosec $(GOSEC) ./...
 
 .PHONY: vuln
 vuln: $(TOOLS)/.made ## known vulnerabilities in what the binary reaches; needs the network
