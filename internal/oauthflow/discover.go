@@ -50,17 +50,22 @@ func (f *Flow) challenged(ctx context.Context) ([]string, *refusal.Refusal) {
 	req.Header.Set("MCP-Protocol-Version", transport.Modern)
 	req.Header.Set("Mcp-Method", "server/discover")
 	status, values, r := f.headers(ctx, req)
-	if r != nil || status != http.StatusUnauthorized && status != http.StatusForbidden {
+	switch {
+	case r != nil:
 		return nil, r
+	case status >= 300 && status < 400:
+		return nil, refusal.New(refusal.TransportRedirect, refusal.Num("status", status))
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		return values, nil
 	}
-	return values, nil
+	return nil, nil
 }
 
 // headers sends a request to the endpoint and reads no body: an event stream may have no end.
 func (f *Flow) headers(ctx context.Context, req *http.Request) (int, []string, *refusal.Refusal) {
 	ctx, cancel := context.WithTimeout(ctx, f.Limits.Request)
 	defer cancel()
-	client := *f.Clients(ToEndpoint)
+	client := *f.Clients(transport.ForMCP)
 	client.Jar, client.CheckRedirect = nil, noRedirects
 	resp, err := client.Do(req.WithContext(ctx))
 	if err != nil {

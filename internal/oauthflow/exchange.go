@@ -3,7 +3,6 @@ package oauthflow
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -13,6 +12,7 @@ import (
 
 	"mcpc/internal/refusal"
 	"mcpc/internal/strictjson"
+	"mcpc/internal/transport"
 )
 
 const maxRedirects = 3
@@ -49,8 +49,8 @@ func sameOrigin(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// send makes one request within the request limit. sent is false when it is known that nothing was written.
-func (f *Flow) send(ctx context.Context, p Purpose, req *http.Request, follow redirects) (*answer, *refusal.Refusal) {
+// send makes one request within the request limit.
+func (f *Flow) send(ctx context.Context, p transport.Purpose, req *http.Request, follow redirects) (*answer, *refusal.Refusal) {
 	ctx, cancel := context.WithTimeout(ctx, f.Limits.Request)
 	defer cancel()
 	client := *f.Clients(p)
@@ -76,26 +76,28 @@ func (f *Flow) send(ctx context.Context, p Purpose, req *http.Request, follow re
 
 // broken names why there is no answer. The error itself may quote a URL with a query and is dropped.
 func (f *Flow) broken(ctx context.Context, err error) *refusal.Refusal {
-	var certificate *tls.CertificateVerificationError
 	if r, ok := refusal.As(err); ok {
 		return r
 	}
-	switch {
+	switch op := (*net.OpError)(nil); {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return refusal.New(refusal.Interrupted)
 	case ctx.Err() != nil:
 		return refusal.New(refusal.DeadlineAuthorizer, refusal.Num("limit", f.Limits.Request.Milliseconds()))
-	case errors.As(err, &certificate):
-		return refusal.New(refusal.TransportTLS)
+	case errors.As(err, &op) && op.Op == "dial":
+		return refusal.New(refusal.TransportUnreachable)
 	}
-	r := refusal.New(refusal.TransportUnreachable)
-	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Op == "dial" {
-		return r.Hint(hintNotSent)
-	}
-	return r
+	return refusal.New(refusal.TransportClosed)
 }
 
-const hintNotSent = "nothing was sent: the connection was not made"
+// notSent reports whether a refusal says that no connection was made.
+func notSent(r *refusal.Refusal) bool {
+	switch r.Entry() {
+	case refusal.TransportUnreachable, refusal.TransportTLS, refusal.TransportAddress, refusal.TransportPlaintext:
+		return true
+	}
+	return false
+}
 
 // document gets a metadata document. It is nil where there is none: another status, or a body that is not meant to be
 // JSON, as hosts answer that have a page for every path.
@@ -105,7 +107,10 @@ func (f *Flow) document(ctx context.Context, u string) (doc []byte, status int, 
 		return nil, 0, nil
 	}
 	req.Header.Set("Accept", "application/json")
-	a, r := f.send(ctx, ToPeerURL, req, sameOrigin)
+	a, r := f.send(ctx, transport.ForMetadata, req, sameOrigin)
+	if r != nil && r.Entry() == refusal.TransportRedirect {
+		return nil, 0, nil // to another origin, and not followed
+	}
 	if r != nil {
 		return nil, 0, r
 	}
@@ -133,7 +138,7 @@ func (f *Flow) post(ctx context.Context, u, contentType string, body []byte, aut
 	if auth != nil {
 		auth(req)
 	}
-	a, r := f.send(ctx, ToPeerURL, req, noRedirects)
+	a, r := f.send(ctx, transport.ForToken, req, noRedirects)
 	switch {
 	case r != nil:
 		return nil, r

@@ -18,15 +18,7 @@ import (
 
 	"mcpc/internal/config"
 	"mcpc/internal/store"
-)
-
-// Purpose says where a request goes, so that whoever makes the HTTP clients can hold each kind to its own rules.
-type Purpose int
-
-// Purposes.
-const (
-	ToEndpoint Purpose = iota // the MCP endpoint, as configured
-	ToPeerURL                 // a URL that the server or the authorization server supplied
+	"mcpc/internal/transport"
 )
 
 // Store keeps credentials and registrations. *store.Credentials is one, by way of Sealed.
@@ -66,7 +58,7 @@ type Flow struct {
 	Config   *config.OAuth
 	Limits   config.Limits
 	Store    Store
-	Clients  func(Purpose) *http.Client // redirects and cookies are switched off here, whatever the client says
+	Clients  func(transport.Purpose) *http.Client // redirects and cookies are switched off here, whatever the client says
 	Now      func() time.Time
 	Rand     io.Reader
 

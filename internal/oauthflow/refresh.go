@@ -86,7 +86,7 @@ func (f *Flow) refreshLocked(ctx context.Context, tx Tx, refused config.Secret) 
 		"resource":      {c.Indicator},
 	})
 	if r != nil {
-		if r.HintText() == hintNotSent {
+		if notSent(r) {
 			return nil, f.unspent(tx, r)
 		}
 		return nil, r
