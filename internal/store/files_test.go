@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"mcpc/internal/refusal"
+	"mcpc/internal/strictjson"
 )
 
 // mustRead returns a file's bytes.
@@ -154,3 +155,5 @@ func TestWriteExclusive(t *testing.T) {
 		t.Fatalf("holds %q", got)
 	}
 }
+
+func sum(data []byte) strictjson.Digest { return strictjson.Sum(data) }
