@@ -73,7 +73,7 @@ var (
 	ArgumentsUnknown   = define("arguments.unknown", ExitUsage, "{argument} is not an argument of {tool}[ ({known})]", "argument", "tool", "known")
 	ArgumentsDuplicate = define("arguments.duplicate", ExitUsage, "{argument} is given twice", "argument", "tool")
 	ArgumentsType      = define("arguments.type", ExitUsage, "{argument} must be {want}", "argument", "want", "tool")
-	ArgumentsMissing   = define("arguments.missing", ExitUsage, "{argument} is required by {tool}", "argument", "tool")
+	ArgumentsMissing   = define("arguments.missing", ExitUsage, "{tool} requires an argument that is not given[: {argument}]", "argument", "tool")
 	ArgumentsFile      = define("arguments.file", ExitUsage, "the file of {argument} cannot be read", "argument", "tool")
 	ArgumentsJSON      = define("arguments.json", ExitUsage, "the arguments are not one strict JSON object ({fault})", "fault", "tool", "offset")
 	ArgumentsHeader    = define("arguments.header_integer", ExitUsage, "{argument} is mirrored into a header and must be an integer within ±(2^53-1)", "argument", "tool")

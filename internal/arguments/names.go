@@ -1,0 +1,46 @@
+package arguments
+
+import (
+	"regexp"
+	"strconv"
+
+	"mcpc/internal/refusal"
+	"mcpc/internal/spelling"
+)
+
+// Names of arguments come from the server. A plain one of a granted tool may be shown: a person has reviewed it, and
+// it can neither be mistaken for prose nor do anything to a terminal.
+var plainName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+
+// maxShown bounds the list of known names in a refusal; a longer one helps nobody.
+const maxShown = 24
+
+// plainNames are the declared names that may be shown, in the schema's order.
+func (p *parser) plainNames() (names []string) {
+	for _, name := range p.input.order {
+		if plainName.MatchString(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (p *parser) unknown(name string) error {
+	names := p.plainNames()
+	r := refusal.New(refusal.ArgumentsUnknown, refusal.Own("argument", name), p.named())
+	if len(names) > 0 && len(names) <= maxShown {
+		r = r.With(refusal.Owns("known", names))
+	}
+	if near := spelling.Nearest(name, names); near != "" {
+		r = r.Hint("did you mean " + strconv.Quote(near) + "?")
+	}
+	return r
+}
+
+func (p *parser) missing(name string) error {
+	r := refusal.New(refusal.ArgumentsMissing, p.named())
+	if plainName.MatchString(name) {
+		r = r.With(refusal.Own("argument", name))
+	}
+	return r
+}
