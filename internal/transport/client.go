@@ -108,15 +108,15 @@ func (g *gate) choose(u *url.URL) (*http.Transport, *refusal.Refusal) {
 	if g.policy.Purpose == ForMCP && !g.configured(u) {
 		return nil, refusal.New(refusal.Internal)
 	}
+	// With a proxy this is all that can be checked: it resolves the name, out of our sight.
+	if !g.mayBeInternal(hostPort(u)) && internalHost(u.Hostname()) {
+		return nil, refusal.New(refusal.TransportAddress)
+	}
 	if u.Scheme == "http" {
 		return g.plain, nil
 	}
 	if proxy, err := g.proxyFor(u); err != nil || proxy == nil {
 		return g.direct, nil
-	}
-	// The proxy resolves the name, out of our sight; what the URL shows on its face is all that can be checked.
-	if !g.mayBeInternal(hostPort(u)) && internalHost(u.Hostname()) {
-		return nil, refusal.New(refusal.TransportAddress)
 	}
 	return g.proxied, nil
 }
