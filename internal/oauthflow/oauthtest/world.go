@@ -7,6 +7,7 @@ package oauthtest
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -82,29 +83,25 @@ func New(t testing.TB, path string) *World {
 }
 
 func (w *World) start(name string, serve http.HandlerFunc) *httptest.Server {
-	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+	srv := httptest.NewServer(w.recorded(name, serve))
+	w.t.Cleanup(srv.Close)
+	return srv
+}
+
+func (w *World) recorded(name string, serve http.HandlerFunc) http.HandlerFunc {
+	return func(rw http.ResponseWriter, req *http.Request) {
 		hook := w.record(name, req)
 		if hook == nil {
 			hook = serve
 		}
 		hook(rw, req)
-	}))
-	w.t.Cleanup(srv.Close)
-	return srv
+	}
 }
 
 func (w *World) record(name string, req *http.Request) http.HandlerFunc {
 	r := Request{Line: name + " " + req.Method + " " + req.URL.EscapedPath(), Header: req.Header.Clone()}
-	body := make([]byte, 64<<10)
-	n := 0
-	for n < len(body) {
-		k, err := req.Body.Read(body[n:])
-		n += k
-		if err != nil {
-			break
-		}
-	}
-	r.Body, r.Form = string(body[:n]), req.URL.Query()
+	body, _ := io.ReadAll(io.LimitReader(req.Body, 64<<10))
+	r.Body, r.Form = string(body), req.URL.Query()
 	if strings.HasPrefix(req.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
 		r.Form, _ = url.ParseQuery(r.Body)
 	}
