@@ -54,6 +54,9 @@ func answerOf(resp *transport.Response, err error) answer {
 	return answer{rpc: fail.RPC, fail: fail, status: fail.Status}
 }
 
+// is reports whether the answer is a failure with that refusal.
+func (a answer) is(e *refusal.Entry) bool { return a.fail != nil && refusal.Is(a.fail, e) }
+
 // refusedByDoor reports whether authorization or rate limiting answered: then the server itself said nothing.
 func (a answer) refusedByDoor() bool {
 	return a.fail != nil && (a.status == http.StatusUnauthorized || a.status == http.StatusTooManyRequests ||
@@ -92,7 +95,7 @@ func (a answer) unusable() bool {
 
 // timedOut reports whether only the deadline ended the wait. A server that does not even read is another matter.
 func (a answer) timedOut() bool {
-	return a.fail != nil && a.fail.Cause == transport.CauseDeadline && !refusal.Is(a.fail, refusal.TransportStalled)
+	return a.fail != nil && a.fail.Cause == transport.CauseDeadline && !a.is(refusal.TransportStalled)
 }
 
 // ended reports whether the child is gone, or has closed its output, which is as good.

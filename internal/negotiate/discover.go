@@ -85,7 +85,7 @@ func (s *Session) judge(start context.Context, a answer) evidence {
 		return evidence{era: eraExited, because: "the process ended at " + methodDiscover, refusal: a.fail.Refusal}
 	case a.timedOut() && start.Err() == nil:
 		return legacyBecause("was not answered in %d ms", s.server.Limits.Probe.Milliseconds())
-	case refusal.Is(a.fail, refusal.ProtocolServerRequest):
+	case a.is(refusal.ProtocolServerRequest):
 		// The modern protocol has no requests from the server.
 		return legacyBecause("was answered with a request")
 	}

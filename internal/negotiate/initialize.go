@@ -125,7 +125,7 @@ func (s *Session) startRefusal(start context.Context, method string, a answer) *
 	if !ok || !a.timedOut() {
 		return a.fail.Refusal
 	}
-	if s.heard || refusal.Is(a.fail, refusal.DeadlineRequest) && s.server.Stdio != nil {
+	if s.heard || a.is(refusal.DeadlineRequest) && s.server.Stdio != nil {
 		return refusal.New(refusal.DeadlineRequest, refusal.Own("method", method), limit)
 	}
 	return refusal.New(refusal.DeadlineStart, limit)

@@ -15,7 +15,7 @@ func (s *Session) ListPage(ctx context.Context, cursor *string) ([]byte, error) 
 	ctx, stop := within(ctx, s.server.Limits.Request)
 	defer stop()
 	a := s.send(ctx, listRequest(s.handshake.Protocol, s.client, cursor), s.note)
-	if s.lost(a) && !s.reopened {
+	if forgotten(a) && !s.reopened {
 		if err := s.reopen(ctx); err != nil {
 			return nil, refusal.From(err)
 		}
@@ -33,10 +33,10 @@ func (s *Session) ListPage(ctx context.Context, cursor *string) ([]byte, error) 
 	return a.result, nil
 }
 
-// lost reports whether a legacy server no longer knows the session: a 404 says so, and says that the request was not
-// handled (specification 2025-11-25, basic/transports, Session Management). A 400 says neither.
-func (s *Session) lost(a answer) bool {
-	return !s.Modern() && a.fail != nil && a.status == http.StatusNotFound
+// forgotten reports whether a legacy server no longer knows the session: a 404 says so, and says that the request was
+// not handled (specification 2025-11-25, basic/transports, Session Management). A 400 may mean it, but is no such word.
+func forgotten(a answer) bool {
+	return a.is(refusal.TransportSessionLost) && a.status == http.StatusNotFound
 }
 
 // reopen begins the session again, without the id of the old one, in the same protocol.
@@ -55,10 +55,8 @@ func (s *Session) reopen(ctx context.Context) error {
 
 func (s *Session) listRefusal(ctx context.Context, a answer) *refusal.Refusal {
 	switch {
-	case a.refusedByDoor():
+	case a.refusedByDoor() || a.is(refusal.TransportSessionLost):
 		return a.fail.Refusal
-	case s.lost(a) && s.reopened:
-		return refusal.New(refusal.TransportSessionLost, refusal.Num("status", a.status))
 	case a.rpc != nil && a.rpc.Code == codeMethodNotFound && s.withoutTools():
 		return refusal.New(refusal.ProtocolToolsMissing)
 	case a.rpc != nil:

@@ -15,8 +15,8 @@ func (s *Session) callRefusal(ctx context.Context, a answer, asked []string, too
 	switch {
 	case a.refusedByDoor():
 		return a.fail.Refusal
-	case s.lost(a) && refusal.Is(a.fail, refusal.TransportSessionLost):
-		return a.fail.Refusal.Hint("the call did not run; run it again to send it in a new session")
+	case a.is(refusal.TransportSessionLost):
+		return a.fail.Refusal.Hint("a call is never sent twice by mcpc; run the command again, it begins a new session")
 	case a.rpc != nil && len(asked) > 0:
 		return featureRefusal(asked, name)
 	case a.rpc != nil:
