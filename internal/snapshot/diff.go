@@ -61,7 +61,7 @@ type Record struct {
 	Pointer              string // into the tool's descriptor, or into the document where Tool is ""
 	Op                   string
 	Old, New             []byte       // nil when absent
-	OldHidden, NewHidden []HiddenRune // code points of their strings that do not show
+	OldHidden, NewHidden []HiddenRune // code points that do not show, of the strings and of the names on the way
 	SameBody             []string     // tool-added, tool-removed: tools of the other side that differ in name alone
 	Reason               string       // rejected: why
 }
@@ -117,7 +117,11 @@ func record(class Class, tool, pointer string, s sides) Record {
 	case sameButSpelling(s.old, s.new):
 		r.Class = ClassNumberSpelling
 	}
-	r.OldHidden, r.NewHidden = HiddenRunes(s.old), HiddenRunes(s.new)
+	if r.OldHidden = HiddenRunes(s.old); s.new == nil {
+		r.OldHidden = withNames(s.old, pointer)
+	} else {
+		r.NewHidden = withNames(s.new, pointer)
+	}
 	return r
 }
 

@@ -19,6 +19,18 @@ type HiddenRune struct {
 func HiddenRunes(value []byte) []HiddenRune {
 	counts := map[rune]int{}
 	countHidden(value, counts)
+	return sorted(counts)
+}
+
+// withNames is HiddenRunes of a value and of the member names of the pointer to it.
+func withNames(value []byte, pointer string) []HiddenRune {
+	counts := map[rune]int{}
+	countHidden(value, counts)
+	countText(pointer, counts)
+	return sorted(counts)
+}
+
+func sorted(counts map[rune]int) []HiddenRune {
 	var list []HiddenRune
 	for r, n := range counts {
 		list = append(list, HiddenRune{r, n})
