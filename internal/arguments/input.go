@@ -21,7 +21,7 @@ type input struct {
 
 func inputOf(tool *snapshot.Tool) *input {
 	text, _ := strictjson.Member(tool.Descriptor, "inputSchema")
-	in := &input{schema: text, properties: map[string][]byte{}, open: true}
+	in := &input{schema: text, properties: map[string][]byte{}, open: open(text)}
 	for keyword, value := range strictjson.Members(text) {
 		switch keyword {
 		case "properties":
@@ -37,7 +37,6 @@ func inputOf(tool *snapshot.Tool) *input {
 			}
 		}
 	}
-	in.open = open(text, len(in.order) > 0)
 	return in
 }
 
@@ -49,10 +48,12 @@ var elsewhere = []string{
 // open reports whether an argument that is not among the properties of the root may be given. A schema that declares
 // properties and says nothing about others is taken at its declaration: a misspelled name would be dropped silently by
 // many servers.
-func open(schema []byte, declares bool) bool {
-	closed := declares
+func open(schema []byte) bool {
+	closed := false
 	for keyword, value := range strictjson.Members(schema) {
 		switch {
+		case keyword == "properties":
+			closed = true
 		case keyword == "patternProperties":
 			return true
 		case keyword == "additionalProperties":
