@@ -36,7 +36,7 @@ var everyType = toolOf(`{"type":"object","properties":{
 	"l":{"type":"array"},"o":{"type":"object"},"sn":{"type":["string","null"]},"in":{"type":["null","integer"]},
 	"two":{"type":["string","integer"]},"any":{},"yes":true,
 	"opt":{"anyOf":[{"type":"integer"},{"type":"null"}]},"mix":{"anyOf":[{"type":"integer"},{"type":"string"}]},
-	"num":{"oneOf":[{"type":"integer"},{"type":"number"}]},
+	"num":{"anyOf":[{"type":"integer"},{"type":"number"}]},
 	"ref":{"$ref":"#/$defs/flag"},"loop":{"$ref":"#/$defs/loop"},
 	"c":{"const":7},"e":{"enum":["1","2"]},"em":{"enum":["1",2]},"all":{"allOf":[{"title":"x"},{"type":"boolean"}]}
 	},"$defs":{"flag":{"type":"boolean"},"loop":{"type":"string","$ref":"#/$defs/loop"}}}`)
