@@ -33,7 +33,7 @@ type late struct {
 	response *Response
 }
 
-// begin says which request is in flight; the messages from here on belong to its answer.
+// begin says which request is in flight, 0 for none yet; the messages from here on are counted for its answer.
 func (in *inbox) begin(id int64, method string) { in.flight, in.method, in.messages = id, method, 0 }
 
 // end says that the request in flight has its answer.
@@ -41,6 +41,9 @@ func (in *inbox) end() { in.flight, in.method = 0, "" }
 
 // abandon gives up the request in flight on a carrier that stays open; its late answer is then no fault.
 func (in *inbox) abandon() {
+	if in.flight == 0 {
+		return
+	}
 	if in.abandoned == nil {
 		in.abandoned = map[int64]string{}
 	}

@@ -151,10 +151,9 @@ func (s *stdio) Exchange(ctx context.Context, req *Request, note func(Notificati
 		note = func(Notification) {}
 	}
 	s.id++
-	s.inbox.begin(s.id, req.Method)
-	x := newExchange(ctx, s.current(), encodeRequest(s.id, req), req.Method)
+	s.inbox.begin(0, "")
+	x := s.submit(ctx, s.id, req.Method, encodeRequest(s.id, req))
 	x.noCancel = req.NoCancel
-	s.options.Trace.Sent(req.Method, x.request.frame())
 	response, fail := s.await(ctx, x, note)
 	if fail != nil {
 		s.inbox.abandon()
@@ -166,9 +165,7 @@ func (s *stdio) Exchange(ctx context.Context, req *Request, note func(Notificati
 
 // Notify implements Carrier.
 func (s *stdio) Notify(ctx context.Context, req *Request) error {
-	x := newExchange(ctx, s.current(), encodeNotification(req), req.Method)
-	s.options.Trace.Sent(req.Method, x.request.frame())
-	if fail := s.deliver(ctx, x); fail != nil {
+	if fail := s.deliver(ctx, s.submit(ctx, 0, req.Method, encodeNotification(req))); fail != nil {
 		return fail
 	}
 	return nil

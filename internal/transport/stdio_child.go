@@ -43,14 +43,15 @@ type child struct {
 
 // outgoing is one line for stdin. What came of it is set when done is closed.
 type outgoing struct {
-	line []byte
-	n    int
-	err  error
-	done chan struct{}
+	method string // for the trace; "" for a reply
+	line   []byte
+	n      int
+	err    error
+	done   chan struct{}
 }
 
-func newOutgoing(frame []byte) *outgoing {
-	return &outgoing{line: append(frame, '\n'), done: make(chan struct{})}
+func newOutgoing(method string, frame []byte) *outgoing {
+	return &outgoing{method: method, line: append(frame, '\n'), done: make(chan struct{})}
 }
 
 func (o *outgoing) frame() []byte { return o.line[:len(o.line)-1] }

@@ -19,30 +19,46 @@ const (
 // exchange is one request, or one notification, on its way through a child.
 type exchange struct {
 	child    *child
+	id       int64 // 0 for a notification
 	method   string
 	request  *outgoing
 	patience time.Duration // from the start to the caller's deadline; 0 without one
 	noCancel bool          // the server is not told when the caller gives up
 }
 
-func newExchange(ctx context.Context, c *child, frame []byte, method string) *exchange {
-	x := &exchange{child: c, method: method, request: newOutgoing(frame)}
+// submit puts a frame at the end of the child's queue; id is 0 for a notification.
+func (s *stdio) submit(ctx context.Context, id int64, method string, frame []byte) *exchange {
+	x := &exchange{child: s.current(), id: id, method: method, request: newOutgoing(method, frame)}
 	if d, ok := ctx.Deadline(); ok {
 		x.patience = time.Until(d).Round(time.Millisecond)
 	}
-	c.queue = append(c.queue, x.request)
+	x.child.queue = append(x.child.queue, x.request)
 	return x
+}
+
+// handed notes that the head of the queue is on its way. Only then is a request in flight: what a server says before
+// is no answer to it.
+func (s *stdio) handed(x *exchange) {
+	head := x.child.queue[0]
+	x.child.queue = x.child.queue[1:]
+	s.options.Trace.Sent(head.method, head.frame())
+	if head == x.request && x.id != 0 {
+		s.inbox.begin(x.id, x.method)
+	}
 }
 
 // await writes and reads at once, so that neither side can block the other for ever on a full pipe.
 func (s *stdio) await(ctx context.Context, x *exchange, note func(Notification)) (*Response, *Failure) {
+	if ctx.Err() != nil {
+		return nil, s.ended(ctx, x)
+	}
 	var broken <-chan time.Time
 	written := x.request.done
 	for {
 		out, head := x.child.next()
 		select {
 		case out <- head:
-			x.child.queue = x.child.queue[1:]
+			s.handed(x)
 		case <-written:
 			written = nil
 			if errors.Is(x.request.err, os.ErrDeadlineExceeded) {
@@ -84,8 +100,7 @@ func (s *stdio) receive(x *exchange, line inbound, note func(Notification)) (*Re
 	case d.note != nil:
 		note(*d.note)
 	case d.reply != nil:
-		s.options.Trace.Sent("", d.reply)
-		x.child.queue = append(x.child.queue, newOutgoing(d.reply))
+		x.child.queue = append(x.child.queue, newOutgoing("", d.reply))
 	case d.late != nil:
 		s.late[d.late.method] = d.late.response
 	}
@@ -123,11 +138,14 @@ func (s *stdio) traceReceived(m message, frame []byte) {
 
 // deliver waits until a notification is written.
 func (s *stdio) deliver(ctx context.Context, x *exchange) *Failure {
+	if ctx.Err() != nil {
+		return s.ended(ctx, x)
+	}
 	for {
 		out, head := x.child.next()
 		select {
 		case out <- head:
-			x.child.queue = x.child.queue[1:]
+			s.handed(x)
 		case <-x.request.done:
 			switch {
 			case x.request.err == nil:
@@ -217,11 +235,11 @@ func (s *stdio) cancel(x *exchange, no *refusal.Refusal) *Failure {
 }
 
 func (s *stdio) sendCancelled(c *child) {
-	o := newOutgoing(encodeCancelled(s.inbox.flight))
-	s.options.Trace.Sent("notifications/cancelled", o.frame())
+	o := newOutgoing("notifications/cancelled", encodeCancelled(s.inbox.flight))
 	late := time.After(cancelGrace)
 	select {
 	case c.out <- o:
+		s.options.Trace.Sent(o.method, o.frame())
 	case <-late:
 		return
 	}
