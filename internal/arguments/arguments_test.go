@@ -182,7 +182,8 @@ func TestWholeIsRefused(t *testing.T) {
 		t.Errorf("words and --args: %v", err)
 	}
 	deep := `{"any":` + strings.Repeat("[", 128) + strings.Repeat("]", 128) + `}`
-	if _, _, err := Parse(everyType, nil, &deep, src, limit); refusal.From(err).Detail("fault") != string(strictjson.FaultDepth) {
+	_, _, err := Parse(everyType, nil, &deep, src, limit)
+	if r := refusal.From(err); r == nil || r.Detail("fault") != string(strictjson.FaultDepth) {
 		t.Errorf("too deep: %v", err)
 	}
 }
@@ -251,7 +252,8 @@ func TestRefusalsShowPlainNamesOnly(t *testing.T) {
 		t.Errorf("got %v, hint %q", r, r.HintText())
 	}
 	_, _, err = Parse(tool, []string{"first=1"}, nil, files{}, limit)
-	if r := refusal.From(err); r.Name() != "arguments.missing" || r.Detail("argument") != nil || strings.Contains(r.Error(), "(unknown)") {
+	r = refusal.From(err)
+	if r.Name() != "arguments.missing" || r.Detail("argument") != nil || strings.Contains(r.Error(), "(unknown)") {
 		t.Errorf("got %v", r)
 	}
 	var many []string

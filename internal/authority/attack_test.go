@@ -44,7 +44,9 @@ func TestAttack05AnnotationsDoNotGrant(t *testing.T) {
 func TestAttack08NamesThatLookAlike(t *testing.T) {
 	t.Parallel()
 	doc := document(t, `"send_email":{"allow":["invoke"],"arguments":true}`)
-	for _, other := range []string{"send_em\u0430il", "Send_Email", "send-email", "send_email ", "send_email\u200b", "sénd_email"} {
+	for _, other := range []string{
+		"send_em\u0430il", "Send_Email", "send-email", "send_email ", "send_email\u200b", "sénd_email",
+	} {
 		snap := taken(descriptor("send_email", `{}`), descriptor(other, `{}`))
 		if r := Decide(doc, snap, invoke(other, `{}`), noon, nil); name(r) != "authority.tool_not_granted" {
 			t.Errorf("%q: %v", other, r)

@@ -79,8 +79,13 @@ func TestDecide(t *testing.T) {
 	publish.Action = Publish
 	deleting := publish
 	deleting.Action = "delete"
-	ended := `"notAfter":"2026-12-01T12:00:00Z"`
 	as := func(issuer string, scopes ...string) *AuthContext { return &AuthContext{issuer, scopes} }
+	granted, closed := document(t, anyArguments), document(t, closedToA)
+	ending := document(t, anyArguments, `"notAfter":"2026-12-01T12:00:00Z"`)
+	signedIn := document(t, anyArguments, asAuth)
+	seven, six := document(t, anyArguments, `"maxArgumentBytes":7`), document(t, anyArguments, `"maxArgumentBytes":6`)
+	snap, call := taken(tool), invoke("t", `{}`)
+	const issuer = "https://as.example.com"
 
 	tests := []struct {
 		name string
@@ -91,32 +96,32 @@ func TestDecide(t *testing.T) {
 		auth *AuthContext
 		want string
 	}{
-		{"granted", document(t, anyArguments), taken(tool), invoke("t", `{}`), noon, nil, ""},
-		{"granted to publish", document(t, anyArguments), taken(tool), publish, noon, nil, ""},
-		{"no document", nil, taken(tool), invoke("t", `{}`), noon, nil, "authority.missing"},
-		{"before the end", document(t, anyArguments, ended), taken(tool), invoke("t", `{}`), noon, nil, ""},
-		{"after the end", document(t, anyArguments, ended), taken(tool), invoke("t", `{}`), noon.Add(1), nil, "authority.expired"},
-		{"any sign-in", document(t, anyArguments), taken(tool), invoke("t", `{}`), noon, as("https://x.example", "all"), ""},
-		{"the sign-in", document(t, anyArguments, asAuth), taken(tool), invoke("t", `{}`), noon, as("https://as.example.com", "read"), ""},
-		{"no scopes", document(t, anyArguments, asAuth), taken(tool), invoke("t", `{}`), noon, as("https://as.example.com"), ""},
-		{"no sign-in", document(t, anyArguments, asAuth), taken(tool), invoke("t", `{}`), noon, nil, "authority.auth_mismatch"},
-		{"no snapshot", document(t, anyArguments), nil, invoke("t", `{}`), noon, nil, "snapshot.missing"},
-		{"another snapshot", document(t, anyArguments), another, invoke("t", `{}`), noon, nil, "authority.snapshot_mismatch"},
-		{"a snapshot of another server", document(t, anyArguments), elsewhere, invoke("t", `{}`), noon, nil, "authority.server_mismatch"},
-		{"not granted", document(t, anyArguments), taken(tool), invoke("u", `{}`), noon, nil, "authority.tool_not_granted"},
-		{"nothing granted", document(t, ``), taken(tool), invoke("t", `{}`), noon, nil, "authority.tool_not_granted"},
-		{"not to publish", document(t, closedToA), taken(tool), publish, noon, nil, "authority.action_not_allowed"},
-		{"no such action", document(t, anyArguments), taken(tool), deleting, noon, nil, "authority.action_not_allowed"},
-		{"not there", document(t, anyArguments), taken(), invoke("t", `{}`), noon, nil, "authority.tool_not_in_snapshot"},
-		{"rejected", document(t, anyArguments), withRejected, invoke("t", `{}`), noon, nil, "authority.tool_rejected"},
-		{"arguments within", document(t, closedToA), taken(tool), invoke("t", `{"a":9007199254740992}`), noon, nil, ""},
-		{"another argument", document(t, closedToA), taken(tool), invoke("t", `{"b":1}`), noon, nil, "authority.arguments"},
-		{"arguments missing", document(t, anyArguments), taken(tool), invoke("t", ``), noon, nil, "arguments.json"},
-		{"arguments no object", document(t, anyArguments), taken(tool), invoke("t", `[]`), noon, nil, "arguments.json"},
-		{"arguments with a member twice", document(t, closedToA), taken(tool), invoke("t", `{"a":1,"a":9}`), noon, nil, "arguments.json"},
-		{"arguments of extreme size", document(t, closedToA), taken(tool), invoke("t", `{"a":1e5000000}`), noon, nil, "authority.not_evaluated"},
-		{"arguments at the bytes", document(t, anyArguments, `"maxArgumentBytes":7`), taken(tool), invoke("t", `{"a":1}`), noon, nil, ""},
-		{"arguments over the bytes", document(t, anyArguments, `"maxArgumentBytes":6`), taken(tool), invoke("t", `{"a":1}`), noon, nil, "authority.argument_bytes"},
+		{"granted", granted, snap, call, noon, nil, ""},
+		{"granted to publish", granted, snap, publish, noon, nil, ""},
+		{"no document", nil, snap, call, noon, nil, "authority.missing"},
+		{"before the end", ending, snap, call, noon, nil, ""},
+		{"after the end", ending, snap, call, noon.Add(1), nil, "authority.expired"},
+		{"any sign-in", granted, snap, call, noon, as("https://x.example", "all"), ""},
+		{"the sign-in", signedIn, snap, call, noon, as(issuer, "read"), ""},
+		{"no scopes", signedIn, snap, call, noon, as(issuer), ""},
+		{"no sign-in", signedIn, snap, call, noon, nil, "authority.auth_mismatch"},
+		{"no snapshot", granted, nil, call, noon, nil, "snapshot.missing"},
+		{"another snapshot", granted, another, call, noon, nil, "authority.snapshot_mismatch"},
+		{"a snapshot of another server", granted, elsewhere, call, noon, nil, "authority.server_mismatch"},
+		{"not granted", granted, snap, invoke("u", `{}`), noon, nil, "authority.tool_not_granted"},
+		{"nothing granted", document(t, ``), snap, call, noon, nil, "authority.tool_not_granted"},
+		{"not to publish", closed, snap, publish, noon, nil, "authority.action_not_allowed"},
+		{"no such action", granted, snap, deleting, noon, nil, "authority.action_not_allowed"},
+		{"not there", granted, taken(), call, noon, nil, "authority.tool_not_in_snapshot"},
+		{"rejected", granted, withRejected, call, noon, nil, "authority.tool_rejected"},
+		{"arguments within", closed, snap, invoke("t", `{"a":9007199254740992}`), noon, nil, ""},
+		{"another argument", closed, snap, invoke("t", `{"b":1}`), noon, nil, "authority.arguments"},
+		{"arguments missing", granted, snap, invoke("t", ``), noon, nil, "arguments.json"},
+		{"arguments no object", granted, snap, invoke("t", `[]`), noon, nil, "arguments.json"},
+		{"arguments with a member twice", closed, snap, invoke("t", `{"a":1,"a":9}`), noon, nil, "arguments.json"},
+		{"arguments of extreme size", closed, snap, invoke("t", `{"a":1e5000000}`), noon, nil, "authority.not_evaluated"},
+		{"arguments at the bytes", seven, snap, invoke("t", `{"a":1}`), noon, nil, ""},
+		{"arguments over the bytes", six, snap, invoke("t", `{"a":1}`), noon, nil, "authority.argument_bytes"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -81,7 +81,8 @@ func TestDraftRefuses(t *testing.T) {
 	snap := taken(descriptor("send_email", `{}`), descriptor("odd\u202e", `{}`))
 	snap.Rejected = []snapshot.Rejected{{Name: "twice", Reason: snapshot.ReasonDuplicate}}
 	for tool, want := range map[string]string{
-		"sendemail": "authority.tool_not_in_snapshot", "odd": "authority.tool_not_in_snapshot", "twice": "authority.tool_rejected",
+		"sendemail": "authority.tool_not_in_snapshot", "odd": "authority.tool_not_in_snapshot",
+		"twice": "authority.tool_rejected",
 	} {
 		text, err := Draft(snap, DraftOptions{Tools: []string{tool}, Now: noon})
 		r := refusal.From(err)
@@ -96,35 +97,45 @@ func TestDraftRefuses(t *testing.T) {
 
 func TestConvert(t *testing.T) {
 	t.Parallel()
-	for property, want := range map[string]string{
-		`true`:                                  `true`,
-		`false`:                                 `false`,
-		`7`:                                     `true`,
-		`{}`:                                    `true`,
-		`{"description":"d"}`:                   `true`,
-		`{"type":"text"}`:                       `true`,
-		`{"type":["string","null"]}`:            `{"type":["string","null"]}`,
-		`{"type":"string","x-mcp-header":"a"}`:  `{"type":"string"}`,
-		`{"enum":["a",1.0,1e5]}`:                `{"enum":["a",1.0,1e5]}`,
-		`{"enum":[1e5000000],"type":"number"}`:  `{"type":"number"}`,
-		`{"pattern":"^(?=a)","type":"string"}`:  `{"type":"string"}`,
-		`{"minimum":0,"exclusiveMinimum":true}`: `{"minimum":0}`,
-		`{"type":"array","items":[{"type":"string"}],"additionalItems":false}`:                      `{"type":"array","prefixItems":[{"type":"string"}],"items":false}`,
-		`{"patternProperties":{"^x":true},"additionalProperties":false,"type":"object"}`:            `{"type":"object"}`,
-		`{"additionalProperties":{"format":"x","type":"string"}}`:                                   `{"additionalProperties":{"type":"string"}}`,
-		`{"if":{"type":"string"},"then":false,"type":"string"}`:                                     `{"type":"string"}`,
-		`{"anyOf":[{"type":"string","format":"x"},{"type":"null"}]}`:                                `{"anyOf":[{"type":"string"},{"type":"null"}]}`,
-		`{"oneOf":[{"type":"string"},{"type":"null"}]}`:                                             `{"oneOf":[{"type":"string"},{"type":"null"}]}`,
-		`{"oneOf":[{"type":"string","format":"a"},{"type":"string","format":"b"}],"type":"string"}`: `{"type":"string"}`,
-		`{"not":{"const":"a"}}`: `{"not":{"const":"a"}}`,
-		`{"not":{"type":"string","format":"email"},"type":"string"}`: `{"type":"string"}`,
-		`{"$ref":"#/$defs/s","description":"d"}`:                     `{"type":"string","maxLength":3}`,
-		`{"$ref":"#/definitions/l"}`:                                 `{"type":"array","items":{"type":"string","maxLength":3}}`,
-		`{"$ref":"#/$defs/tree"}`:                                    `{"type":"object","properties":{"next":true}}`,
-		`{"$ref":"https://a.example/s"}`:                             `true`,
-		`{"$ref":"#/$defs/none"}`:                                    `true`,
-		`{"allOf":[{"$ref":"#/$defs/s"}]}`:                           `{"allOf":[{"type":"string","maxLength":3}]}`,
+	for _, pair := range [][2]string{
+		{`true`, `true`},
+		{`false`, `false`},
+		{`7`, `true`},
+		{`{}`, `true`},
+		{`{"description":"d"}`, `true`},
+		{`{"type":"text"}`, `true`},
+		{`{"type":["string","null"]}`, `{"type":["string","null"]}`},
+		{`{"type":"string","x-mcp-header":"a"}`, `{"type":"string"}`},
+		{`{"enum":["a",1.0,1e5]}`, `{"enum":["a",1.0,1e5]}`},
+		{`{"enum":[1e5000000],"type":"number"}`, `{"type":"number"}`},
+		{`{"pattern":"^(?=a)","type":"string"}`, `{"type":"string"}`},
+		{`{"minimum":0,"exclusiveMinimum":true}`, `{"minimum":0}`},
+		{
+			`{"type":"array","items":[{"type":"string"}],"additionalItems":false}`,
+			`{"type":"array","prefixItems":[{"type":"string"}],"items":false}`,
+		},
+		{`{"patternProperties":{"^x":true},"additionalProperties":false,"type":"object"}`, `{"type":"object"}`},
+		{`{"additionalProperties":{"format":"x","type":"string"}}`, `{"additionalProperties":{"type":"string"}}`},
+		{`{"if":{"type":"string"},"then":false,"type":"string"}`, `{"type":"string"}`},
+		{
+			`{"anyOf":[{"type":"string","format":"x"},{"type":"null"}]}`,
+			`{"anyOf":[{"type":"string"},{"type":"null"}]}`,
+		},
+		{`{"oneOf":[{"type":"string"},{"type":"null"}]}`, `{"oneOf":[{"type":"string"},{"type":"null"}]}`},
+		{
+			`{"oneOf":[{"type":"string","format":"a"},{"type":"string","format":"b"}],"type":"string"}`,
+			`{"type":"string"}`,
+		},
+		{`{"not":{"const":"a"}}`, `{"not":{"const":"a"}}`},
+		{`{"not":{"type":"string","format":"email"},"type":"string"}`, `{"type":"string"}`},
+		{`{"$ref":"#/$defs/s","description":"d"}`, `{"type":"string","maxLength":3}`},
+		{`{"$ref":"#/definitions/l"}`, `{"type":"array","items":{"type":"string","maxLength":3}}`},
+		{`{"$ref":"#/$defs/tree"}`, `{"type":"object","properties":{"next":true}}`},
+		{`{"$ref":"https://a.example/s"}`, `true`},
+		{`{"$ref":"#/$defs/none"}`, `true`},
+		{`{"allOf":[{"$ref":"#/$defs/s"}]}`, `{"allOf":[{"type":"string","maxLength":3}]}`},
 	} {
+		property, want := pair[0], pair[1]
 		input := `{"type":"object","properties":{"p":` + property + `},"$defs":{"s":{"type":"string","maxLength":3},` +
 			`"tree":{"type":"object","properties":{"next":{"$ref":"#/$defs/tree"}}}},` +
 			`"definitions":{"l":{"type":"array","items":{"$ref":"#/$defs/s"}}}}`
@@ -148,8 +159,8 @@ func TestDraftOfHostileSchemas(t *testing.T) {
 		doubling += `,"` + n + `":{"allOf":[{"$ref":"#/$defs/` + m + `"},{"$ref":"#/$defs/` + m + `"}]}`
 	}
 	for what, input := range map[string]string{
-		"doubling":  `{"properties":{"p":{"$ref":"#/$defs/a"},"q":{"type":"integer","maximum":3}},"$defs":{` + doubling + `}}`,
-		"many":      `{"properties":{"p":{"allOf":[` + strings.Repeat(`{"type":"string"},`, 2000) + `true]},"q":{"type":"integer"}}}`,
+		"doubling":  `{"properties":{"p":{"$ref":"#/$defs/a"},"q":{"type":"integer"}},"$defs":{` + doubling + `}}`,
+		"many":      `{"properties":{"p":{"allOf":[` + strings.Repeat(`true,`, 2000) + `true]},"q":{"type":"integer"}}}`,
 		"no object": `{"properties":[],"required":{}}`,
 		"reference": `{"$ref":"#"}`,
 		"null":      `null`,

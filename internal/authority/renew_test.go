@@ -93,7 +93,9 @@ func TestRenewRefuses(t *testing.T) {
 			from.Tools = from.Tools[1:]
 		}, "authority.changed_grant"},
 		{"named and not granted", append(all, "new"), nil, "authority.tool_not_granted"},
-		{"of another snapshot", all, func(_ *[]byte, from, to *snapshot.Snapshot) { from.ID = to.ID }, "authority.snapshot_mismatch"},
+		{"of another snapshot", all, func(_ *[]byte, from, to *snapshot.Snapshot) {
+			from.ID = to.ID
+		}, "authority.snapshot_mismatch"},
 		{"to another server", all, func(_ *[]byte, _, to *snapshot.Snapshot) {
 			to.Server = snapshot.Identity{HTTP: "https://other.example/"}
 		}, "snapshot.other_server"},

@@ -18,16 +18,19 @@ func hostile() map[string][2]string {
 	}
 	doubling := func(keyword string) string {
 		return `{"$ref":"#/$defs/a0","$defs":{` + many(40, func(i int) string {
-			return fmt.Sprintf(`"a%d":{"%s":[{"$ref":"#/$defs/a%d"},{"$ref":"#/$defs/a%d"}]}`, i, keyword, i+1, i+1)
+			next := fmt.Sprintf(`{"$ref":"#/$defs/a%d"}`, i+1)
+			return fmt.Sprintf(`"a%d":{"%s":[%s,%s]}`, i, keyword, next, next)
 		}) + `,"a40":{"type":"object"}}}`
 	}
 	nested := strings.Repeat(`{"not":`, 70) + `{}` + strings.Repeat(`}`, 70)
+	property := func(i int) string { return fmt.Sprintf(`"p%d":{}`, i) }
+	pattern := func(i int) string { return fmt.Sprintf(`"x%d[^a]{900}":{}`, i) }
 	numbers := "[" + many(3000, func(i int) string { return fmt.Sprint(i) }) + "]"
 	return map[string][2]string{
 		"self reference":             {`{"$ref":"#"}`, `{}`},
 		"self reference by allOf":    {`{"allOf":[{"$ref":"#"}]}`, `{}`},
 		"self reference under not":   {`{"not":{"$ref":"#"}}`, `{}`},
-		"mutual reference":           {`{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"anyOf":[{"$ref":"#/$defs/a"}]}}}`, `1`},
+		"mutual reference":           {`{"$ref":"#/not","not":{"anyOf":[{"$ref":"#/$defs/b"}]},"$defs":{"b":{"$ref":"#/not"}}}`, `1`},
 		"cycle under additional":     {`{"additionalProperties":{"$ref":"#/additionalProperties"}}`, `{"a":1}`},
 		"cycle by dependentSchemas":  {`{"dependentSchemas":{"a":{"$ref":"#"}}}`, `{"a":1}`},
 		"doubling allOf":             {doubling("allOf"), `{}`},
@@ -62,10 +65,10 @@ func hostile() map[string][2]string {
 		"huge repetition":            {`{"pattern":"` + strings.Repeat("[^a]{1000}", 20) + `"}`, `"b"`},
 		"nested repetition":          {`{"pattern":"((a{30}){30}){30}"}`, `"b"`},
 		"long pattern":               {`{"pattern":"` + strings.Repeat("a", 2000) + `"}`, `"b"`},
-		"many patterns":              {`{"patternProperties":{` + many(30, func(i int) string { return fmt.Sprintf(`"x%d[^a]{900}":{}`, i) }) + `}}`, `{"b":1}`},
+		"many patterns":              {`{"patternProperties":{` + many(30, pattern) + `}}`, `{"b":1}`},
 		"pattern over a long string": {`{"pattern":"([ab]{400}c|x)*$"}`, `"` + strings.Repeat("ab", 1<<19) + `"`},
 		"enum of many by many":       {`{"items":{"enum":` + numbers + `}}`, numbers},
-		"too many subschemas":        {`{"properties":{` + many(9000, func(i int) string { return fmt.Sprintf(`"p%d":{}`, i) }) + `}}`, `{}`},
+		"too many subschemas":        {`{"properties":{` + many(9000, property) + `}}`, `{}`},
 		"not a schema":               {`7`, `{}`},
 		"type that is no type":       {`{"type":"array of string"}`, `{}`},
 		"required null":              {`{"required":null}`, `{}`},

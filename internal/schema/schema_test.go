@@ -19,13 +19,33 @@ func TestEvaluate(t *testing.T) {
 		{"true", `true`, `{"a":1}`, Valid, "", ""},
 		{"false", `false`, `1`, Invalid, "", "false"},
 		{"type", `{"type":"object"}`, `[]`, Invalid, "", "type"},
-		{"dialect with a mark", `{"$schema":"https://json-schema.org/draft/2020-12/schema#","type":"null"}`, `null`, Valid, "", ""},
-		{"dialect over http", `{"$schema":"http://json-schema.org/draft/2020-12/schema","type":"null"}`, `1`, Invalid, "", "type"},
-		{"root id", `{"$id":"https://example.com/a","$ref":"#/$defs/a","$defs":{"a":{"type":"null"}}}`, `1`, Invalid, "", "type"},
-		{"pointer", `{"properties":{"a/b":{"items":{"maxLength":2}}}}`, `{"a/b":["x","xyz"]}`, Invalid, "/a~1b/1", "maxLength"},
+		{
+			"dialect with a mark",
+			`{"$schema":"https://json-schema.org/draft/2020-12/schema#","type":"null"}`, `null`,
+			Valid, "", "",
+		},
+		{
+			"dialect over http",
+			`{"$schema":"http://json-schema.org/draft/2020-12/schema","type":"null"}`, `1`,
+			Invalid, "", "type",
+		},
+		{
+			"root id",
+			`{"$id":"https://example.com/a","$ref":"#/$defs/a","$defs":{"a":{"type":"null"}}}`, `1`,
+			Invalid, "", "type",
+		},
+		{
+			"pointer",
+			`{"properties":{"a/b":{"items":{"maxLength":2}}}}`, `{"a/b":["x","xyz"]}`,
+			Invalid, "/a~1b/1", "maxLength",
+		},
 		{"required", `{"required":["secret"]}`, `{}`, Invalid, "", "required"},
 		{"additional", `{"additionalProperties":false}`, `{"x":1}`, Invalid, "", "additionalProperties"},
-		{"one way of several", `{"properties":{"a":{"anyOf":[{"type":"null"},{"properties":{"b":{"type":"null"}}}]}}}`, `{"a":{"b":1}}`, Invalid, "/a", "anyOf"},
+		{
+			"one way of several",
+			`{"properties":{"a":{"anyOf":[{"type":"null"},{"properties":{"b":{"type":"null"}}}]}}}`, `{"a":{"b":1}}`,
+			Invalid, "/a", "anyOf",
+		},
 		{"not", `{"not":{"type":"null"}}`, `null`, Invalid, "", "not"},
 		{"all of", `{"allOf":[true,{"properties":{"b":{"type":"null"}}}]}`, `{"b":1}`, Invalid, "/b", "type"},
 		{"property names", `{"propertyNames":{"maxLength":1}}`, `{"ab":1}`, Invalid, "", "propertyNames"},
@@ -40,22 +60,62 @@ func TestEvaluate(t *testing.T) {
 		{"digits at the bound", `{"type":"integer"}`, strings.Repeat("9", 400), Valid, "", ""},
 		{"format is no assertion", `{"format":"email"}`, `"x"`, Valid, "", ""},
 		{"format in draft-07", `{` + draft07 + `,"properties":{"a":{"format":"email"}}}`, `{"a":"x"}`, Valid, "", ""},
-		{"property called format", `{"properties":{"format":{"type":"string"}}}`, `{"format":1}`, Invalid, "/format", "type"},
+		{
+			"property called format",
+			`{"properties":{"format":{"type":"string"}}}`, `{"format":1}`,
+			Invalid, "/format", "type",
+		},
 		{"enum with a member called title", `{"enum":[{"title":1}]}`, `{"title":1}`, Valid, "", ""},
 		{"property called $ref", `{"properties":{"$ref":{"type":"string"}}}`, `{"$ref":1}`, Invalid, "/$ref", "type"},
 		{"tuple of draft-07", `{` + draft07 + `,"items":[{"type":"null"}]}`, `[1]`, Invalid, "/0", "type"},
-		{"siblings of a reference, draft-07", `{` + draft07 + `,"definitions":{"a":true},"properties":{"x":{"$ref":"#/definitions/a","type":"null"}}}`, `{"x":1}`, Valid, "", ""},
-		{"siblings of a reference", `{"$defs":{"a":true},"properties":{"x":{"$ref":"#/$defs/a","type":"null"}}}`, `{"x":1}`, Invalid, "/x", "type"},
-		{"defs under draft-07", `{` + draft07 + `,"$defs":{"a":{"type":"null"}},"$ref":"#/$defs/a"}`, `1`, Invalid, "", "type"},
-		{"components", `{"$ref":"#/components/schemas/R","components":{"schemas":{"R":{"type":"object"}}}}`, `1`, Invalid, "", "type"},
+		{
+			"siblings of a reference, draft-07",
+			`{` + draft07 + `,"definitions":{"a":true},"properties":{"x":{"$ref":"#/definitions/a","type":"null"}}}`, `{"x":1}`,
+			Valid, "", "",
+		},
+		{
+			"siblings of a reference",
+			`{"$defs":{"a":true},"properties":{"x":{"$ref":"#/$defs/a","type":"null"}}}`, `{"x":1}`,
+			Invalid, "/x", "type",
+		},
+		{
+			"defs under draft-07",
+			`{` + draft07 + `,"$defs":{"a":{"type":"null"}},"$ref":"#/$defs/a"}`, `1`,
+			Invalid, "", "type",
+		},
+		{
+			"components",
+			`{"$ref":"#/components/schemas/R","components":{"schemas":{"R":{"type":"object"}}}}`, `1`,
+			Invalid, "", "type",
+		},
 		{"escaped reference", `{"$ref":"#/$defs/a~1%62","$defs":{"a/b":{"type":"null"}}}`, `1`, Invalid, "", "type"},
-		{"tree", `{"properties":{"next":{"$ref":"#"}},"required":["v"]}`, `{"v":1,"next":{"v":2,"next":{}}}`, Invalid, "/next/next", "required"},
+		{
+			"tree",
+			`{"properties":{"next":{"$ref":"#"}},"required":["v"]}`, `{"v":1,"next":{"v":2,"next":{}}}`,
+			Invalid, "/next/next", "required",
+		},
 		{"pattern", `{"pattern":"^a+$"}`, `"aaab"`, Invalid, "", "pattern"},
-		{"pattern of names", `{"patternProperties":{"^x":{"type":"null"}},"additionalProperties":false}`, `{"xa":null}`, Valid, "", ""},
-		{"unevaluated", `{"allOf":[{"properties":{"a":true}}],"unevaluatedProperties":false}`, `{"a":1,"b":2}`, Invalid, "/b", "false"},
+		{
+			"pattern of names",
+			`{"patternProperties":{"^x":{"type":"null"}},"additionalProperties":false}`, `{"xa":null}`,
+			Valid, "", "",
+		},
+		{
+			"unevaluated",
+			`{"allOf":[{"properties":{"a":true}}],"unevaluatedProperties":false}`, `{"a":1,"b":2}`,
+			Invalid, "/b", "false",
+		},
 		{"unused cycle", `{"type":"null","$defs":{"a":{"$ref":"#/$defs/a"}}}`, `null`, Valid, "", ""},
-		{"doubling that is never reached", `{"properties":{"a":{"allOf":[{"$ref":"#"},{"$ref":"#"}]}}}`, `{"b":1}`, Valid, "", ""},
-		{"first fault by location", `{"additionalProperties":{"type":"null"}}`, `{"d":1,"c":1,"b":1,"a":1}`, Invalid, "/a", "type"},
+		{
+			"doubling that is never reached",
+			`{"properties":{"a":{"allOf":[{"$ref":"#"},{"$ref":"#"}]}}}`, `{"b":1}`,
+			Valid, "", "",
+		},
+		{
+			"first fault by location",
+			`{"additionalProperties":{"type":"null"}}`, `{"d":1,"c":1,"b":1,"a":1}`,
+			Invalid, "/a", "type",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -118,7 +178,9 @@ func TestWorkIsCounted(t *testing.T) {
 // Whatever the schema, evaluation ends with a verdict and does not panic.
 func TestAnySchemaHasAVerdict(t *testing.T) {
 	t.Parallel()
-	scalars := []string{`true`, `false`, `null`, `0`, `-1`, `1e400`, `1e401`, `"#"`, `"#/a"`, `"a"`, `"("`, `"object"`, `[]`, `{}`}
+	scalars := []string{
+		`true`, `false`, `null`, `0`, `-1`, `1e400`, `1e401`, `"#"`, `"#/a"`, `"a"`, `"("`, `"object"`, `[]`, `{}`,
+	}
 	var value func(depth int) *rapid.Generator[string]
 	value = func(depth int) *rapid.Generator[string] {
 		return rapid.Custom(func(t *rapid.T) string {
