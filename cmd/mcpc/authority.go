@@ -161,14 +161,6 @@ func (a *app) check(path, snapshotFile string) error {
 	return nil
 }
 
-// authContext is the sign-in that a snapshot was taken under, for checking a document without a connection.
-func authContext(auth *snapshot.Auth) *authority.AuthContext {
-	if auth == nil {
-		return nil
-	}
-	return &authority.AuthContext{Issuer: auth.Issuer, Scopes: auth.Scopes}
-}
-
 func (a *app) printVerdicts(doc *authority.Document, snap *snapshot.Snapshot, verdicts []authority.Verdict) error {
 	if a.json {
 		return a.printJSON(checkDocument(verdicts))

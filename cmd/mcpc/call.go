@@ -153,9 +153,12 @@ func (a *app) decide(s *config.Server, doc *authority.Document, words []string, 
 	if err != nil {
 		return nil, hinted(err, refusal.SnapshotMissing, "mcpc snapshot take "+word(s))
 	}
+	auth, err := a.signInContext(s)
+	if err != nil {
+		return nil, err
+	}
 	req := authority.Request{Server: id, Tool: o.tool, Action: authority.Invoke}
-	// The arguments can be read only by a tool that may be called at all, so the question is asked twice.
-	if r := authority.Decide(doc, snap, req, a.now(), authContext(snap.Auth)); r != nil {
+	if r := authority.Granted(doc, snap, req, a.now(), authContext(auth)); r != nil {
 		return nil, r
 	}
 	tool, _ := snap.Tool(o.tool)
@@ -164,7 +167,7 @@ func (a *app) decide(s *config.Server, doc *authority.Document, words []string, 
 		return nil, err
 	}
 	req.Arguments = call.Arguments
-	if r := authority.Decide(doc, snap, req, a.now(), authContext(snap.Auth)); r != nil {
+	if r := authority.Decide(doc, snap, req, a.now(), authContext(auth)); r != nil {
 		return nil, r
 	}
 	return &granted{snap: snap, tool: tool, call: call}, nil
@@ -226,7 +229,7 @@ func (a *app) send(ctx context.Context, s *config.Server, g *granted, recheck bo
 	}
 	defer session.Close()
 	if recheck {
-		if err := a.recheck(ctx, s, session, g.tool); err != nil {
+		if err := a.recheck(ctx, c, session, g.tool); err != nil {
 			return nil, err
 		}
 	}
@@ -242,17 +245,18 @@ func (a *app) send(ctx context.Context, s *config.Server, g *granted, recheck bo
 }
 
 // recheck refuses when the live descriptor of the tool is not the pinned one.
-func (a *app) recheck(ctx context.Context, s *config.Server, session *negotiate.Session, pinned *snapshot.Tool) error {
-	live, err := a.take(ctx, s, session)
+func (a *app) recheck(ctx context.Context, c *conversation, session *negotiate.Session, pinned *snapshot.Tool) error {
+	live, err := a.take(ctx, c, session)
 	if err != nil {
 		return err
 	}
 	t, ok := live.Tool(pinned.Name)
+	again := "mcpc snapshot take " + word(c.server)
 	switch {
 	case !ok:
-		return refusal.New(refusal.AuthorityDescriptorGone, refusal.Own("tool", pinned.Name)).Hint("mcpc snapshot take " + word(s))
+		return refusal.New(refusal.AuthorityDescriptorGone, refusal.Own("tool", pinned.Name)).Hint(again)
 	case t.Digest != pinned.Digest:
-		return refusal.New(refusal.AuthorityDescriptor, refusal.Own("tool", pinned.Name)).Hint("mcpc snapshot take " + word(s))
+		return refusal.New(refusal.AuthorityDescriptor, refusal.Own("tool", pinned.Name)).Hint(again)
 	}
 	return nil
 }

@@ -124,36 +124,3 @@ func completeRefusal(_ *cobra.Command, args []string, _ string) (completions, co
 	}
 	return names, noFiles
 }
-
-// nearest returns the candidate within two edits of a name, or "".
-func nearest(name string, candidates []string) string {
-	best, least := "", 3
-	for _, c := range candidates {
-		if d := edits(name, c); d < least {
-			best, least = c, d
-		}
-	}
-	return best
-}
-
-// edits is the Levenshtein distance of two short names, in runes.
-func edits(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	row := make([]int, len(y)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range x {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range y {
-			cost := diagonal
-			if x[i] != y[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(y)]
-}

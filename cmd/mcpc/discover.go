@@ -36,7 +36,7 @@ func newDiscover(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			d, err := a.discover(cmd.Context(), s)
+			d, err := a.discover(cmd.Context(), s, false)
 			if err != nil {
 				return named(err, s)
 			}
@@ -53,33 +53,39 @@ type discovery struct {
 	because string
 }
 
-// discover opens a session, takes a snapshot in memory and closes the session.
-func (a *app) discover(ctx context.Context, s *config.Server) (*discovery, error) {
+// discover opens a session, takes a snapshot in memory and closes the session. keep says that it will be stored.
+func (a *app) discover(ctx context.Context, s *config.Server, keep bool) (*discovery, error) {
 	c, err := a.converse(ctx, s)
 	if err != nil {
 		return nil, err
 	}
+	c.kept = keep
 	defer c.end()
 	session, err := negotiate.Open(ctx, c.dial, s, client)
 	if err != nil {
 		return nil, err
 	}
 	defer session.Close()
-	return a.take(ctx, s, session)
+	return a.take(ctx, c, session)
 }
 
 // take lists the tools of an open session.
-func (a *app) take(ctx context.Context, s *config.Server, session *negotiate.Session) (*discovery, error) {
+func (a *app) take(ctx context.Context, c *conversation, session *negotiate.Session) (*discovery, error) {
+	s := c.server
 	id, err := snapshot.IdentityOf(s)
+	if err != nil {
+		return nil, err
+	}
+	auth, err := c.app.signInContext(s)
 	if err != nil {
 		return nil, err
 	}
 	h := session.Handshake()
 	snap, err := snapshot.Take(ctx, session, snapshot.Context{
 		Server:    id,
-		HTTP:      s.HTTP != nil,
 		Protocol:  h.Protocol,
-		Recorded:  a.recorded(s),
+		Recorded:  c.recorded(),
+		Auth:      auth,
 		Handshake: h.Result,
 		Limits:    s.Limits,
 	})
@@ -119,7 +125,7 @@ func (a *app) printDiscovery(s *config.Server, d *discovery) error {
 func discoveryDocument(d *discovery) []byte {
 	var b bytes.Buffer
 	b.WriteString(`{"mcpc":"discovery/1","server":`)
-	b.Write(d.Server.JSON())
+	b.Write(d.Server.AppendJSON(nil))
 	fmt.Fprintf(&b, ",\n\"protocol\":%s,\"id\":%s,\n\"handshake\":", strictjson.Quote(d.Protocol), strictjson.Quote(string(d.ID)))
 	b.Write(d.Handshake)
 	b.WriteString(",\n\"tools\":[")

@@ -48,7 +48,9 @@ func newRoot(a *app) *cobra.Command {
 	p.BoolVar(&a.json, "json", false, "print one JSON document on stdout, and a refusal as one on stderr")
 	p.StringVar(&a.configPath, "config", "", "read this configuration `FILE` in place of the one in $XDG_CONFIG_HOME/mcpc")
 	root.AddGroup(&cobra.Group{ID: "work", Title: "Commands:"}, &cobra.Group{ID: "about", Title: "About mcpc:"})
-	for _, c := range []*cobra.Command{newDiscover(a), newSnapshot(a), newAuthority(a), newCall(a)} {
+	for _, c := range []*cobra.Command{
+		newDiscover(a), newSnapshot(a), newAuthority(a), newCall(a), newLogin(a), newLogout(a), newCredentials(a),
+	} {
 		c.GroupID = "work"
 		root.AddCommand(c)
 	}

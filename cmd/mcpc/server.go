@@ -69,32 +69,17 @@ func (a *app) server(cmd *cobra.Command, name string, command []string, t target
 		return nil, usage(cmd, "--env and --cwd go with a command line after --")
 	}
 	if strings.Contains(name, "://") {
-		u, err := transport.CheckURL(name)
-		if err != nil {
-			return nil, err
+		if _, r := transport.CheckURL(name); r != nil {
+			return nil, r
 		}
-		return &config.Server{HTTP: &config.HTTP{URL: u.String()}, Limits: config.DefaultLimits()}, nil
+		return &config.Server{HTTP: &config.HTTP{URL: name}, Limits: config.DefaultLimits()}, nil
 	}
 	c, err := a.loadConfig()
 	if err != nil {
 		return nil, err
 	}
-	if s, ok := c.Servers[name]; ok {
-		return s, nil
-	}
-	return nil, noServer(c, name)
-}
-
-func noServer(c *config.Config, name string) error {
-	r := refusal.New(refusal.ConfigNoServer, refusal.Own("name", name), refusal.Own("path", c.Path))
-	names := make([]string, 0, len(c.Servers))
-	for n := range c.Servers {
-		names = append(names, n)
-	}
-	if near := nearest(name, names); near != "" {
-		return r.With(refusal.Own("near", near))
-	}
-	return r.Hint("mcpc config path")
+	found, err := c.Server(name)
+	return found, hinted(err, refusal.ConfigNoServer, "mcpc config check")
 }
 
 // oneServer splits the words of a command whose only positional word is SERVER, or that has a command line after --.
@@ -158,6 +143,7 @@ type conversation struct {
 	carrier transport.Carrier // the last one dialled
 	trace   *os.File
 	app     *app
+	kept    bool // what is discovered is to be kept: the executable's digest is worth its time
 }
 
 // converse prepares a conversation; nothing is sent yet.
@@ -176,7 +162,13 @@ func (a *app) converse(ctx context.Context, s *config.Server) (*conversation, er
 	if err != nil {
 		return nil, err
 	}
-	o := transport.HTTPOptions{Server: s, Headers: headers, LookupEnv: a.lookupEnv, Trace: tracer}
+	flow, err := a.flow(s, false)
+	if err != nil {
+		return nil, err
+	}
+	o := transport.HTTPOptions{
+		Server: s, Headers: headers, Authorizer: flow.Authorizer(), LookupEnv: a.lookupEnv, Trace: tracer,
+	}
 	c.dial = c.keep(func(context.Context) (transport.Carrier, error) { return transport.DialHTTP(o) })
 	return c, nil
 }
@@ -206,7 +198,7 @@ func (c *conversation) openTrace() (*transport.Trace, error) {
 func (a *app) secretHeaders(ctx context.Context, s *config.Server) ([]transport.SecretHeader, error) {
 	var headers []transport.SecretHeader
 	for _, h := range s.HTTP.Headers {
-		value, err := h.Source.Resolve(ctx, a.lookupEnv, nil)
+		value, err := h.Resolve(ctx, a.environment(s.Limits))
 		if err != nil {
 			return nil, err
 		}
@@ -235,4 +227,12 @@ var client = negotiate.Client{Name: "mcpc", Version: version}
 func identity(s *config.Server) (snapshot.Identity, error) {
 	id, err := snapshot.IdentityOf(s)
 	return id, named(err, s)
+}
+
+// serverText is an identity for people.
+func serverText(i snapshot.Identity) string {
+	if i.HTTP != "" {
+		return i.HTTP
+	}
+	return quoteWords(i.Stdio)
 }

@@ -17,7 +17,7 @@ func (a *app) showSnapshot(s *snapshot.Snapshot) error {
 	}
 	p := a.page()
 	p.header("snapshot", string(s.ID))
-	p.header("server", s.Server.String())
+	p.header("server", serverText(s.Server))
 	p.header("protocol", s.Protocol)
 	p.header("taken", s.Recorded.At.Local().Format("2006-01-02 15:04")+" by "+s.Recorded.By)
 	if s.Recorded.Executable != "" {

@@ -163,7 +163,7 @@ func (a *app) listSnapshots() error {
 			continue
 		}
 		at := snap.Recorded.At.Local().Format("2006-01-02 15:04")
-		rows = append(rows, []string{f.ID.Short(), at, snap.Protocol, fmt.Sprint(len(snap.Tools)), p.safe(snap.Server.String())})
+		rows = append(rows, []string{f.ID.Short(), at, snap.Protocol, fmt.Sprint(len(snap.Tools)), p.safe(serverText(snap.Server))})
 		docs = append(docs, string(takenDocument(snap, f.Path, false, true)))
 	}
 	if a.json {

@@ -49,12 +49,12 @@ func newSnapshotTake(a *app) *cobra.Command {
 }
 
 func (a *app) takeSnapshot(ctx context.Context, s *config.Server, o takeOptions) error {
-	d, err := a.discover(ctx, s)
+	d, err := a.discover(ctx, s, true)
 	if err != nil {
 		return err
 	}
 	if o.confirm {
-		again, err := a.discover(ctx, s)
+		again, err := a.discover(ctx, s, false)
 		if err != nil {
 			return err
 		}
@@ -119,7 +119,7 @@ func takenDocument(snap *snapshot.Snapshot, path string, isNew, listed bool) []b
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `{"mcpc":"taken/1","id":%q,"path":%s,`, snap.ID, strictjson.Quote(path))
 	if listed {
-		fmt.Fprintf(&b, `"server":%s,"at":%q,"protocol":%q,`, snap.Server.JSON(), snap.Recorded.At.Format("2006-01-02T15:04:05Z"), snap.Protocol)
+		fmt.Fprintf(&b, `"server":%s,"at":%q,"protocol":%q,`, snap.Server.AppendJSON(nil), snap.Recorded.At.Format("2006-01-02T15:04:05Z"), snap.Protocol)
 	} else {
 		fmt.Fprintf(&b, `"new":%t,`, isNew)
 	}
