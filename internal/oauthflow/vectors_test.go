@@ -1,0 +1,253 @@
+package oauthflow
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"mcpc/internal/config"
+	"mcpc/internal/refusal"
+	"mcpc/internal/store"
+)
+
+const (
+	callbackVectors  = 36
+	challengeVectors = 28
+	metadataFiles    = 30
+)
+
+type vector struct {
+	name   string
+	header map[string]string
+	body   []byte
+}
+
+// vectors reads a folder of testdata/vectors. A header key outside known fails the test, as does another count.
+func vectors(t testing.TB, folder string, count int, known ...string) []vector {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join("testdata", "vectors", folder, "*"))
+	if err != nil || len(paths) != count {
+		t.Fatalf("%d vectors in %s, want %d (%v)", len(paths), folder, count, err)
+	}
+	list := make([]vector, len(paths))
+	for i, p := range paths {
+		data, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, body, found := bytes.Cut(data, []byte("\n\n"))
+		if !found {
+			t.Fatalf("%s has no blank line", p)
+		}
+		list[i] = vector{filepath.Base(p), map[string]string{}, body}
+		for _, line := range strings.Split(string(head), "\n") {
+			key, value, ok := strings.Cut(line, ": ")
+			if !ok || !slices.Contains(append(known, "expect", "comment"), key) {
+				t.Fatalf("%s: header line %q", p, line)
+			}
+			list[i].header[key] = value
+		}
+	}
+	return list
+}
+
+func TestCallbackVectors(t *testing.T) {
+	t.Parallel()
+	for _, v := range vectors(t, "callback", callbackVectors, "refusal", "advertised") {
+		e := expectation{"S", "https://auth.example.com", v.header["advertised"] == "true"}
+		code, ours, r := e.read(string(v.body))
+		got := map[bool]string{true: "code", false: "wait"}[ours]
+		name := ""
+		if r != nil {
+			got, name = "refuse", r.Name()
+		}
+		if got != v.header["expect"] || name != v.header["refusal"] {
+			t.Errorf("%s: %s %s", v.name, got, name)
+		}
+		if want := got == "code"; want != (code.Reveal() == "C") {
+			t.Errorf("%s: the code is %q", v.name, code.Reveal())
+		}
+	}
+}
+
+func TestChallengeVectors(t *testing.T) {
+	t.Parallel()
+	for _, v := range vectors(t, "challenge", challengeVectors, "metadata", "error", "scopes") {
+		var lines []string
+		if len(v.body) > 0 {
+			lines = strings.Split(string(v.body), "\n")
+		}
+		c := parseChallenges(lines)
+		if c.bearer != (v.header["expect"] == "bearer") || c.metadataURL != v.header["metadata"] || c.code != v.header["error"] ||
+			strings.Join(c.scopes, " ") != v.header["scopes"] {
+			t.Errorf("%s: %+v", v.name, c)
+		}
+	}
+}
+
+// fieldFiles are metadata, registration and token documents in the shapes that real servers send.
+func fieldFiles(t testing.TB) map[string][]byte {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join("testdata", "metadata", "*.json"))
+	if err != nil || len(paths) != metadataFiles {
+		t.Fatalf("%d documents, want %d (%v)", len(paths), metadataFiles, err)
+	}
+	files := map[string][]byte{}
+	for _, p := range paths {
+		data, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[strings.TrimSuffix(filepath.Base(p), ".json")] = data
+	}
+	return files
+}
+
+func TestResourceMetadataFiles(t *testing.T) {
+	t.Parallel()
+	files := fieldFiles(t)
+	for name, c := range map[string]struct {
+		endpoint string
+		want     *refusal.Entry
+	}{
+		"prm-ok":                       {"https://mcp.example.com/mcp", nil},
+		"prm-as-trailing-slash":        {"https://mcp.example.com/mcp", nil},
+		"prm-two-as":                   {"https://mcp.example.com/mcp", nil},
+		"prm-extra-issuer-entra-shape": {"https://api.example.com/", nil},
+		"prm-resource-origin":          {"https://mcp.example.com/mcp", refusal.OAuthResourceMismatch},
+		"prm-resource-origin-slash":    {"https://mcp.example.com", nil},
+		"prm-resource-other-endpoint":  {"https://mcp.example.com/mcp", refusal.OAuthResourceMismatch},
+		"prm-resource-trailing-slash":  {"https://mcp.example.com/mcp", refusal.OAuthResourceMismatch},
+		"prm-no-as":                    {"https://mcp.example.com/mcp", refusal.OAuthNoServer},
+	} {
+		meta, r := resourceMetadata(files[name])
+		f := &Flow{Endpoint: c.endpoint}
+		if r == nil {
+			endpoint, _ := f.endpoint()
+			r = f.checkResource(resource{meta: meta, from: FromPathForm}, endpoint, false)
+		}
+		if r == nil {
+			_, r = f.chooseIssuer(meta.AuthorizationServers)
+		}
+		if c.want == nil && r != nil || c.want != nil && (r == nil || r.Entry() != c.want) {
+			t.Errorf("%s: %v", name, r)
+		}
+	}
+}
+
+func TestServerMetadataFiles(t *testing.T) {
+	t.Parallel()
+	files := fieldFiles(t)
+	for name, want := range map[string]*refusal.Entry{
+		"asm-ok": nil, "asm-endpoints-other-origin": nil, "asm-null-members": nil, "asm-no-registration": nil,
+		"asm-issuer-other-host": refusal.OAuthIssuerMismatch, "asm-issuer-slash": refusal.OAuthIssuerMismatch,
+		"asm-no-pkce": refusal.OAuthPKCE, "asm-pkce-plain-only": refusal.OAuthPKCE,
+	} {
+		meta, r := serverMetadata(files[name])
+		if r == nil {
+			r = (&Flow{Endpoint: "https://mcp.example.com/mcp"}).checkServer(meta, "https://auth.example.com")
+		}
+		if want == nil && r != nil || want != nil && (r == nil || r.Entry() != want) {
+			t.Errorf("%s: %v", name, r)
+		}
+	}
+}
+
+func TestWellKnownPlaces(t *testing.T) {
+	t.Parallel()
+	for endpoint, want := range map[string][2]string{
+		"https://h/mcp":       {"https://h/.well-known/oauth-protected-resource/mcp", "https://h/.well-known/oauth-protected-resource"},
+		"https://h/mcp/":      {"https://h/.well-known/oauth-protected-resource/mcp/", "https://h/.well-known/oauth-protected-resource"},
+		"https://h":           {"https://h/.well-known/oauth-protected-resource", "https://h/.well-known/oauth-protected-resource"},
+		"https://h/":          {"https://h/.well-known/oauth-protected-resource", "https://h/.well-known/oauth-protected-resource"},
+		"https://h:8443/a%2F": {"https://h:8443/.well-known/oauth-protected-resource/a%2F", "https://h:8443/.well-known/oauth-protected-resource"},
+		"https://h/mcp?t=1":   {"https://h/.well-known/oauth-protected-resource/mcp?t=1", "https://h/.well-known/oauth-protected-resource"},
+	} {
+		path, root := resourceForms(parsed(endpoint))
+		if path != want[0] || root != want[1] {
+			t.Errorf("%s: %s %s", endpoint, path, root)
+		}
+	}
+	for issuer, want := range map[string]string{
+		"https://a":    "https://a/.well-known/oauth-authorization-server https://a/.well-known/openid-configuration",
+		"https://a/":   "https://a/.well-known/oauth-authorization-server https://a/.well-known/openid-configuration",
+		"https://a/t":  "https://a/.well-known/oauth-authorization-server/t https://a/.well-known/openid-configuration/t https://a/t/.well-known/openid-configuration",
+		"https://a/t/": "https://a/.well-known/oauth-authorization-server/t https://a/.well-known/openid-configuration/t https://a/t/.well-known/openid-configuration",
+	} {
+		if got := strings.Join(serverForms(parsed(issuer)), " "); got != want {
+			t.Errorf("%s: %s", issuer, got)
+		}
+	}
+}
+
+func TestDifferences(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][3]string{
+		{"https://a/b", "https://a/b/", "only by a trailing slash"},
+		{"https://a/b", "https://A/b", "only in upper and lower case"},
+		{"https://a/b", "https://c/b", "in the host"},
+		{"https://a/b", "http://a:8/c?d", "in the scheme and the port and the path and the query"},
+		{"https://a/b", "::", "in that one is not a URL"},
+		{"https://a/b", "", "in the scheme and the host and the path"},
+		{"https://a/b", "https://u@a/b", "in their spelling"},
+	} {
+		if got := difference(c[0], c[1]); got != c[2] {
+			t.Errorf("%s %s: %s", c[0], c[1], got)
+		}
+	}
+}
+
+func TestTokenFiles(t *testing.T) {
+	t.Parallel()
+	files := fieldFiles(t)
+	f := &Flow{Limits: config.DefaultLimits(), Now: func() time.Time { return time.Unix(1000, 0) }}
+	for name, want := range map[string]struct {
+		access, refresh, scopes string
+		expiry                  int64 // seconds from now; -1 unknown
+		code                    string
+	}{
+		"token-ok":                  {"at-example", "rt-example", "read", 3600, ""},
+		"token-expires-string":      {"at-example", "", "read", 5250, ""},
+		"token-expires-zero":        {"at", "", "", 0, ""},
+		"token-no-type-scope-array": {"at", "", "read write", 3600, ""},
+		"token-refresh-no-rt":       {"at2", "", "", 3600, ""},
+		"token-refresh-rt-empty":    {"at2", "", "", 3600, ""},
+		"token-200-error":           {"", "", "", -1, "bad_refresh_token"},
+	} {
+		tok, bad := f.readTokens(&answer{status: 200, body: files[name]})
+		if want.code != "" {
+			if bad == nil || bad.code != want.code || tok != nil {
+				t.Errorf("%s: %+v %+v", name, tok, bad)
+			}
+			continue
+		}
+		if bad != nil || tok.access.Reveal() != want.access || tok.refresh.Reveal() != want.refresh ||
+			strings.Join(tok.scopes, " ") != want.scopes || tok.expiry.Unix() != 1000+want.expiry {
+			t.Errorf("%s: %+v %+v", name, tok, bad)
+		}
+	}
+}
+
+func TestRegistrationFiles(t *testing.T) {
+	t.Parallel()
+	files := fieldFiles(t)
+	for name, want := range map[string]struct {
+		refusal *refusal.Entry
+		method  string
+	}{
+		"dcr-200-minimal-nulls":    {nil, methodNone},
+		"dcr-201-ok":               {nil, methodNone},
+		"dcr-201-secret-expires-0": {nil, methodPost},
+		"dcr-201-redirect-changed": {refusal.OAuthRedirect, ""},
+	} {
+		c := store.Registration{RedirectURI: "http://127.0.0.1:51001/callback"}
+		r := readRegistration(files[name], methodNone, nil, &c)
+		if want.refusal == nil && (r != nil || c.AuthMethod != want.method || !c.SecretExpiry.IsZero()) || want.refusal != nil && (r == nil || r.Entry() != want.refusal) {
+			t.Errorf("%s: %v %+v", name, r, c)
+		}
+	}
+}
