@@ -28,7 +28,7 @@ type child struct {
 	lines  chan inbound   // from stdout; closed at its end
 	out    chan *outgoing // to stdin
 	exited chan struct{}  // closed when the process is reaped and its group killed
-	quit   chan struct{}  // closed to stop the goroutines
+	quit   chan struct{}  // closed when the child is to end
 	pumps  sync.WaitGroup
 
 	queue []*outgoing // not yet handed to stdin; the exchange's own
@@ -145,10 +145,12 @@ func (c *child) write(limit time.Duration) {
 	}
 }
 
-// read cuts stdout into lines. A line that nobody takes holds the next one back, and in the end the server.
+// read cuts stdout into lines. A line that nobody takes holds the next one back, and in the end the server; but once
+// the child is to end nothing holds it back.
 func (c *child) read(limit int64) {
 	defer close(c.lines)
-	r := newLineReader(draining{c.stdout, c.exited}, limit)
+	stdout := draining{c.stdout, c.exited}
+	r := newLineReader(stdout, limit)
 	for {
 		line, err := r.next()
 		if err != nil {
@@ -157,6 +159,7 @@ func (c *child) read(limit int64) {
 		select {
 		case c.lines <- line:
 		case <-c.quit:
+			_, _ = io.Copy(io.Discard, stdout)
 			return
 		}
 		if line.over {
@@ -224,6 +227,11 @@ func (c *child) signal(send func()) {
 }
 
 func (c *child) exitedWithin(d time.Duration) bool {
+	select {
+	case <-c.exited:
+		return true
+	default:
+	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -239,6 +247,7 @@ func (c *child) exitedWithin(d time.Duration) bool {
 func (c *child) end(limit time.Duration) error {
 	c.ending.Do(func() {
 		c.closeStdin()
+		close(c.quit)
 		gone := c.exitedWithin(limit * 2 / 5)
 		if !gone {
 			c.signal(c.group.terminate)
@@ -248,7 +257,6 @@ func (c *child) end(limit time.Duration) error {
 			c.signal(c.group.kill)
 			gone = c.exitedWithin(limit / 5)
 		}
-		close(c.quit)
 		if gone {
 			c.pumps.Wait()
 			c.group.release()

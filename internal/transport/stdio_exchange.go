@@ -12,7 +12,7 @@ import (
 
 // Short waits for what is about to happen anyway: a process whose pipe broke ends, and an idle pipe takes a line.
 const (
-	exitGrace   = time.Second
+	exitGrace   = 500 * time.Millisecond
 	cancelGrace = 100 * time.Millisecond
 )
 
@@ -61,20 +61,24 @@ func (s *stdio) await(ctx context.Context, x *exchange, note func(Notification))
 			s.handed(x)
 		case <-written:
 			written = nil
-			if errors.Is(x.request.err, os.ErrDeadlineExceeded) {
+			switch {
+			case x.request.err == nil:
+			case errors.Is(x.request.err, os.ErrDeadlineExceeded):
 				return nil, s.stalled(x)
-			} else if x.request.err != nil {
+			case errors.Is(x.request.err, os.ErrClosed):
+				return nil, s.exited(x, 0)
+			default:
 				broken = time.After(exitGrace)
 			}
 		case line, ok := <-x.child.lines:
 			if !ok {
-				return nil, s.exited(x)
+				return nil, s.exited(x, exitGrace)
 			}
 			if response, fail := s.receive(x, line, note); response != nil || fail != nil {
 				return response, fail
 			}
 		case <-broken:
-			return nil, s.exited(x)
+			return nil, s.exited(x, 0)
 		case <-ctx.Done():
 			return nil, s.ended(ctx, x)
 		}
@@ -153,9 +157,9 @@ func (s *stdio) deliver(ctx context.Context, x *exchange) *Failure {
 			case errors.Is(x.request.err, os.ErrDeadlineExceeded):
 				return s.stalled(x)
 			}
-			return s.exited(x)
+			return s.exited(x, exitGrace)
 		case <-x.child.quit:
-			return s.exited(x)
+			return s.exited(x, exitGrace)
 		case <-ctx.Done():
 			return s.ended(ctx, x)
 		}
@@ -177,16 +181,16 @@ func (s *stdio) stalled(x *exchange) *Failure {
 	return f
 }
 
-// exited says how the process ended. The names of the variables it saw are the operator's own; a variable that is
-// missing there is the usual cause.
-func (s *stdio) exited(x *exchange) *Failure {
+// exited says how the process ended, if it does within the grace. The names of the variables it saw are the operator's
+// own; a variable that is missing there is the usual cause.
+func (s *stdio) exited(x *exchange, grace time.Duration) *Failure {
 	if s.isClosed() {
 		f := x.fail(refusal.New(refusal.Interrupted))
 		f.Cause = CauseInterrupted
 		return f
 	}
 	method := refusal.Own("method", x.method)
-	if !x.child.exitedWithin(exitGrace) {
+	if !x.child.exitedWithin(grace) {
 		f := x.fail(refusal.New(refusal.TransportClosed, method))
 		f.Cause = CauseConnection
 		return f
