@@ -38,6 +38,8 @@ var mayImport = map[string][]string{
 	"authority":  {"snapshot", "schema", "config", "refusal", "spelling", "strictjson"},
 	"store":      {"config", "refusal", "strictjson"},
 	"oauthflow":  {"store", "transport", "config", "refusal", "strictjson"},
+
+	"oauthflow/oauthtest": {"oauthflow", "store"}, // for tests alone
 }
 
 // decides are the packages that decide without I/O, clock or network: their answers follow from their inputs.

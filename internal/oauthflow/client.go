@@ -54,7 +54,7 @@ func (f *Flow) planRegistration(ctx context.Context, p *Plan) *refusal.Refusal {
 	if err != nil {
 		return refusal.From(err)
 	}
-	if kept == nil || kept.ClientID == "" || !kept.SecretExpiry.IsZero() && !f.Now().Before(kept.SecretExpiry) {
+	if kept == nil || !kept.SecretExpiry.IsZero() && !f.Now().Before(kept.SecretExpiry) {
 		return nil
 	}
 	// The registered redirect URI is used again where the operator asks for no other address.

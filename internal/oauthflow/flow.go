@@ -23,6 +23,8 @@ import (
 
 // Store keeps credentials and registrations. *store.Credentials is one, by way of Sealed.
 type Store interface {
+	// Ready reports whether a credential could be kept, before a person is asked for one.
+	Ready(ctx context.Context) error
 	// Of lists what is stored for one endpoint; it needs no key.
 	Of(resource string) ([]store.Entry, error)
 	// Get opens one credential; nil when there is none.
@@ -35,8 +37,10 @@ type Store interface {
 	Forget(ctx context.Context, b store.Binding) (found bool, err error)
 	// Registration returns the client kept for an issuer; nil when there is none.
 	Registration(ctx context.Context, issuer string) (*store.Registration, error)
-	// KeepRegistration writes the client of an issuer. One without a client id stands for none.
+	// KeepRegistration writes the client of an issuer.
 	KeepRegistration(ctx context.Context, r store.Registration) error
+	// ForgetRegistration deletes the client of an issuer.
+	ForgetRegistration(ctx context.Context, issuer string) error
 }
 
 // Tx is a transaction on one credential.

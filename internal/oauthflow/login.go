@@ -50,6 +50,9 @@ type attempt struct {
 // Login carries a plan out: it listens, registers where needed, opens the browser once, and stores the credential.
 // When it fails, nothing new is stored.
 func (f *Flow) Login(ctx context.Context, p *Plan, ask Ask) (*Granted, error) {
+	if err := f.Store.Ready(ctx); err != nil {
+		return nil, refusal.From(err)
+	}
 	rcv, r := f.receive(p)
 	if r != nil {
 		return nil, r
@@ -316,7 +319,7 @@ func (a *attempt) disown(ctx context.Context, r *refusal.Refusal) *refusal.Refus
 	if a.plan.earlier == nil || !dead || a.client.ClientID != a.plan.earlier.ClientID {
 		return r
 	}
-	if err := a.flow.Store.KeepRegistration(context.WithoutCancel(ctx), store.Registration{Issuer: a.plan.Issuer}); err != nil {
+	if err := a.flow.Store.ForgetRegistration(context.WithoutCancel(ctx), a.plan.Issuer); err != nil {
 		return r
 	}
 	return r.Hint("the next sign-in registers anew")

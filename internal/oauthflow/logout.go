@@ -38,7 +38,9 @@ func (f *Flow) Logout(ctx context.Context, revoke bool) ([]LoggedOut, error) {
 		if _, err := f.Store.Forget(context.WithoutCancel(ctx), e.Binding); err != nil {
 			return gone, refusal.From(err)
 		}
-		f.dropRegistration(context.WithoutCancel(ctx), store.Registration{Issuer: e.Issuer, ClientID: e.ClientID})
+		if err := f.Store.ForgetRegistration(context.WithoutCancel(ctx), e.Issuer); err != nil {
+			return gone, refusal.From(err)
+		}
 		gone = append(gone, out)
 	}
 	return gone, nil

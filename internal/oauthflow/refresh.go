@@ -161,6 +161,6 @@ func (f *Flow) refreshFailed(ctx context.Context, tx Tx, c *store.Credential, ba
 func (f *Flow) dropRegistration(ctx context.Context, dead store.Registration) {
 	kept, err := f.Store.Registration(ctx, dead.Issuer)
 	if err == nil && kept != nil && kept.ClientID == dead.ClientID {
-		_ = f.Store.KeepRegistration(ctx, store.Registration{Issuer: dead.Issuer}) // else the next sign-in says so
+		_ = f.Store.ForgetRegistration(ctx, dead.Issuer) // where it stays, the next sign-in finds out
 	}
 }

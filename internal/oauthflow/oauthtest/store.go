@@ -113,7 +113,7 @@ func (s *Store) Registration(_ context.Context, issuer string) (*store.Registrat
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, ok := s.registrations[issuer]
-	if !ok || r.ClientID == "" {
+	if !ok {
 		return nil, nil
 	}
 	return &r, nil
@@ -126,6 +126,17 @@ func (s *Store) KeepRegistration(_ context.Context, r store.Registration) error 
 	s.registrations[r.Issuer] = r
 	return nil
 }
+
+// ForgetRegistration implements oauthflow.Store.
+func (s *Store) ForgetRegistration(_ context.Context, issuer string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.registrations, issuer)
+	return nil
+}
+
+// Ready implements oauthflow.Store.
+func (s *Store) Ready(context.Context) error { return nil }
 
 type tx struct {
 	s *Store
