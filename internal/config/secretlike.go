@@ -44,12 +44,13 @@ func namesSecret(name string) bool {
 	return false
 }
 
-// secretInCommand returns the index of the first argument that holds a secret value, and -1 when none does.
+// secretInCommand returns the index of the first argument that holds a secret by where it stands, and -1 when none does.
+// What is one by its spelling is found when the argument is read.
 func secretInCommand(argv []string) int {
 	for i, arg := range argv {
 		name, assigned, hasValue := strings.Cut(arg, "=")
 		switch {
-		case looksSecret(arg), hasValue && assigned != "" && namesSecret(name), secretHeader(arg):
+		case hasValue && assigned != "" && namesSecret(name), secretHeader(arg):
 			return i
 		case i == 0 || i+1 == len(argv) || strings.HasPrefix(argv[i+1], "-") || argv[i+1] == "":
 			continue

@@ -137,6 +137,36 @@ func TestUnlockingIsForSignInOnly(t *testing.T) {
 	}
 }
 
+// Many first sign-ins at once, each for another server, agree on one key.
+func TestOneKeyIsMade(t *testing.T) {
+	t.Parallel()
+	shared := &fakeKeyring{}
+	for name, open := range map[string]func(dir string) *Credentials{
+		"file": inFolder, "keyring": func(dir string) *Credentials { return inKeyring(dir, shared) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			bindings := make([]Binding, 8)
+			var wg sync.WaitGroup
+			for i := range bindings {
+				bindings[i] = Binding{"https://h.example/" + string(rune('a'+i)), docs.Issuer}
+				wg.Go(func() {
+					if err := open(dir).Replace(t.Context(), sample(bindings[i])); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+			for _, b := range bindings {
+				if got, err := open(dir).Get(t.Context(), b); err != nil || got == nil {
+					t.Error(b, err)
+				}
+			}
+		})
+	}
+}
+
 func TestAnotherKeyKeepsTheOldFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
