@@ -89,6 +89,9 @@ func TestRenewRefuses(t *testing.T) {
 		{"rejected and not named", all, func(_ *[]byte, _, to *snapshot.Snapshot) {
 			to.Rejected = []snapshot.Rejected{{Name: "same", Reason: snapshot.ReasonDuplicate}}
 		}, "authority.changed_grant"},
+		{"was rejected before", all, func(_ *[]byte, from, _ *snapshot.Snapshot) {
+			from.Rejected = []snapshot.Rejected{{Name: "same", Reason: snapshot.ReasonDuplicate}}
+		}, "authority.changed_grant"},
 		{"was not there before", all, func(_ *[]byte, from, _ *snapshot.Snapshot) {
 			from.Tools = from.Tools[1:]
 		}, "authority.changed_grant"},

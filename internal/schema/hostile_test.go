@@ -2,9 +2,13 @@ package schema
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // hostile schemas, each of which costs an unguarded evaluator seconds, a crash or a connection.
@@ -27,23 +31,29 @@ func hostile() map[string][2]string {
 	pattern := func(i int) string { return fmt.Sprintf(`"x%d[^a]{900}":{}`, i) }
 	numbers := "[" + many(3000, func(i int) string { return fmt.Sprint(i) }) + "]"
 	return map[string][2]string{
-		"self reference":             {`{"$ref":"#"}`, `{}`},
-		"self reference by allOf":    {`{"allOf":[{"$ref":"#"}]}`, `{}`},
-		"self reference under not":   {`{"not":{"$ref":"#"}}`, `{}`},
-		"mutual reference":           {`{"$ref":"#/not","not":{"anyOf":[{"$ref":"#/$defs/b"}]},"$defs":{"b":{"$ref":"#/not"}}}`, `1`},
-		"cycle under additional":     {`{"additionalProperties":{"$ref":"#/additionalProperties"}}`, `{"a":1}`},
-		"cycle by dependentSchemas":  {`{"dependentSchemas":{"a":{"$ref":"#"}}}`, `{"a":1}`},
-		"doubling allOf":             {doubling("allOf"), `{}`},
-		"doubling anyOf":             {doubling("anyOf"), `{}`},
-		"doubling oneOf":             {doubling("oneOf"), `{}`},
-		"chain of not":               {nested, `{}`},
-		"exponent in the schema":     {`{"maximum":1e5000000}`, `1`},
-		"exponent in const":          {`{"const":1E-5000000}`, `1`},
-		"exponent in a default":      {`{"default":1e5000000}`, `1`},
-		"exponent in the instance":   {`{"type":"integer"}`, `1e5000000`},
-		"exponent over int64":        {`{"type":"integer"}`, `1e99999999999999999999`},
-		"digits":                     {`{"type":"integer"}`, strings.Repeat("9", 500)},
-		"count that wraps":           {`{"minLength":18446744073709551616}`, `""`},
+		"self reference":           {`{"$ref":"#"}`, `{}`},
+		"self reference by allOf":  {`{"allOf":[{"$ref":"#"}]}`, `{}`},
+		"self reference under not": {`{"not":{"$ref":"#"}}`, `{}`},
+		"mutual reference": {
+			`{"$ref":"#/not","not":{"anyOf":[{"$ref":"#/$defs/b"}]},"$defs":{"b":{"$ref":"#/not"}}}`, `1`,
+		},
+		"cycle under additional":    {`{"additionalProperties":{"$ref":"#/additionalProperties"}}`, `{"a":1}`},
+		"cycle by dependentSchemas": {`{"dependentSchemas":{"a":{"$ref":"#"}}}`, `{"a":1}`},
+		"doubling allOf":            {doubling("allOf"), `{}`},
+		"doubling anyOf":            {doubling("anyOf"), `{}`},
+		"doubling oneOf":            {doubling("oneOf"), `{}`},
+		"chain of not":              {nested, `{}`},
+		"exponent in the schema":    {`{"maximum":1e5000000}`, `1`},
+		"exponent in const":         {`{"const":1E-5000000}`, `1`},
+		"exponent in a default":     {`{"default":1e5000000}`, `1`},
+		"exponent in the instance":  {`{"type":"integer"}`, `1e5000000`},
+		"exponent over int64":       {`{"type":"integer"}`, `1e99999999999999999999`},
+		"digits":                    {`{"type":"integer"}`, strings.Repeat("9", 500)},
+		"count that wraps":          {`{"minLength":18446744073709551616}`, `""`},
+		"many places that are no subschemas": {
+			`{"allOf":[` + many(40, func(i int) string { return fmt.Sprintf(`{"$ref":"#/x/a%d"}`, i) }) + `],"x":{` +
+				many(40, func(i int) string { return fmt.Sprintf(`"a%d":{}`, i) }) + `}}`, `{}`,
+		},
 		"external reference":         {`{"properties":{"a":{"$ref":"http://169.254.169.254/x.json"}}}`, `{"a":1}`},
 		"file reference":             {`{"$ref":"file:///etc/passwd"}`, `{}`},
 		"relative reference":         {`{"$ref":"other.json"}`, `{}`},
@@ -104,5 +114,20 @@ func TestHostileSchemasAreNotEvaluated(t *testing.T) {
 				t.Errorf("took %v", took)
 			}
 		})
+	}
+}
+
+// The guard lets no reference out of the schema through; this holds that the evaluator behind it could not follow one.
+func TestTheEvaluatorLoadsNothing(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "s.json")
+	if err := os.WriteFile(path, []byte(`{"type":"null"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, ref := range []string{"file://" + filepath.ToSlash(path), "s.json", "https://example.com/s.json"} {
+		g := &guard{draft: jsonschema.Draft2020}
+		if s, why := g.compile(map[string]any{"$ref": ref}); s != nil || why == "" {
+			t.Errorf("%s was loaded", ref)
+		}
 	}
 }
