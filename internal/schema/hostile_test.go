@@ -124,7 +124,7 @@ func TestTheEvaluatorLoadsNothing(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`{"type":"null"}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, ref := range []string{"file://" + filepath.ToSlash(path), "s.json", "https://example.com/s.json"} {
+	for _, ref := range []string{"file://" + filepath.ToSlash(path), "https://example.com/s.json"} {
 		g := &guard{draft: jsonschema.Draft2020}
 		if s, why := g.compile(map[string]any{"$ref": ref}); s != nil || why == "" {
 			t.Errorf("%s was loaded", ref)
