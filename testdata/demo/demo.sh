@@ -65,9 +65,9 @@ show 3 'authority.tool_not_granted' 'mcpc call station greet name=Bo --authority
 show 2 'arguments.unknown' 'mcpc call station sum a=1 c=2 --authority sum.json'
 
 say 'The vendor ships an update, and a tool says something else than what was reviewed.'
-show 0 '' 'weather-station -state firmware -mutate'
+show 0 'updated' 'weather-station -state firmware -mutate'
 show 3 'authority.descriptor_changed' 'mcpc call station sum a=1 b=2 --authority sum.json --recheck'
 
 say 'What changed? A person reads it, and only then may sign again.'
-pinned=$(grep -o 'sha256:[0-9a-f]\{12\}' sum.json | head -1)
+pinned=$(grep -o 'sha256:[0-9a-f]\{12\}' sum.json) # the first twelve digits name it
 show 1 'id_rsa' "mcpc snapshot diff ${pinned#sha256:} live:station --authority sum.json"

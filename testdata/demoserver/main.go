@@ -52,7 +52,11 @@ func main() {
 func run(ctx context.Context, o options) error {
 	fw := &firmware{path: o.state}
 	if o.mutate {
-		return fw.update()
+		if err := fw.update(); err != nil {
+			return err
+		}
+		fmt.Println("firmware updated")
+		return nil
 	}
 	versions, err := versionsOf(o.era)
 	if err != nil {

@@ -16,6 +16,9 @@ type bench struct {
 	servers    []*exec.Cmd
 }
 
+// xdg is where mcpc keeps its files; the folder beside it holds the programs.
+func (b *bench) xdg() string { return filepath.Join(b.home, "xdg") }
+
 // maker makes one fresh command; a command runs once.
 type maker func() *exec.Cmd
 
@@ -24,7 +27,7 @@ func (b *bench) command(args ...string) maker {
 		cmd := exec.Command(args[0], args[1:]...)
 		cmd.Dir = b.home
 		cmd.Env = []string{
-			"PATH=" + b.home, "HOME=" + b.home, "XDG_CONFIG_HOME=" + b.home, "XDG_DATA_HOME=" + b.home, "XDG_STATE_HOME=" + b.home,
+			"PATH=" + b.home, "HOME=" + b.home, "XDG_CONFIG_HOME=" + b.xdg(), "XDG_DATA_HOME=" + b.xdg(), "XDG_STATE_HOME=" + b.xdg(),
 		}
 		return cmd
 	}
@@ -58,10 +61,10 @@ func (b *bench) prepare() error {
 		"big": {"http": {"url": %q}, "limits": {"tools": 10000}},
 		"bigstdio": {"stdio": {"command": ["stdioserver", "-tools", "10000"], "env": []}, "limits": {"tools": 10000}}
 	}}`, b.small, b.big)
-	if err := os.MkdirAll(filepath.Join(b.home, "mcpc"), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(b.xdg(), "mcpc"), 0o700); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(b.home, "mcpc", "config.json"), []byte(config), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(b.xdg(), "mcpc", "config.json"), []byte(config), 0o600); err != nil {
 		return err
 	}
 	for _, server := range []string{"http", "stdio", "counted"} {
