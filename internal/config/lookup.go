@@ -35,5 +35,8 @@ func alike(a, b string) bool {
 	for same < len(a) && a[same] == b[same] {
 		same++
 	}
-	return len(b)-len(a) <= 1 && len(a) > 1 && (strings.HasSuffix(b[same:], a[same:]) || a[min(same+1, len(a)):] == b[same+1:])
+	if len(a) < 2 || len(b)-len(a) > 1 {
+		return false
+	}
+	return strings.HasSuffix(b[same:], a[same:]) || a[min(same+1, len(a)):] == b[same+1:]
 }

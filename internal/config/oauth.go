@@ -42,7 +42,8 @@ func (v value) client() *Client {
 // metadataURL reads the URL of a client ID metadata document, which is https with a path.
 func (v value) metadataURL() string {
 	s := v.url()
-	if u, reason := EndpointURL(s); reason == "" && (u.Scheme != "https" || u.Path == "" || u.Path == "/" || u.RawQuery != "") {
+	u, reason := EndpointURL(s)
+	if reason == "" && (u.Scheme != "https" || u.Path == "" || u.Path == "/" || u.RawQuery != "") {
 		v.refuse(refusal.ConfigURL, refusal.Own("reason", "must be https with a path and without a query"))
 	}
 	return s
@@ -63,7 +64,8 @@ func (v value) scope() string {
 func (v value) callback() string {
 	s := v.text()
 	host, port, err := net.SplitHostPort(s)
-	if u, reason := EndpointURL("http://" + s); err != nil || reason != "" || u.Host != s || !Loopback(host) || port == "" {
+	u, reason := EndpointURL("http://" + s)
+	if err != nil || reason != "" || u.Host != s || !Loopback(host) || port == "" {
 		v.wrong("must be HOST:PORT with a loopback host")
 	}
 	return s

@@ -21,7 +21,8 @@ func TestParseReadsEveryMember(t *testing.T) {
 	  "servers": {
 	    "s": {"stdio": {"command": ["x", "a b"], "env": ["PATH"], "cwd": "/srv", "stdout_noise": "skip"},
 	          "protocol": "2025-11-25", "accept_protocols": ["2024-11-05"], "limits": {"call_ms": 7, "tools": 3}},
-	    "h": {"http": {"url": "https://h.example/Mcp?q=1", "headers": {"X-A": {"env": "A"}, "X-B": {"file": "b"}}, "ca_file": "ca.pem"},
+	    "h": {"http": {"url": "https://h.example/Mcp?q=1", 
+	          "headers": {"X-A": {"env": "A"}, "X-B": {"file": "b"}}, "ca_file": "ca.pem"},
 	          "oauth": {"issuer": "https://as.example", "client": {"id": "c", "issuer": "https://as.example",
 	             "secret": {"keyring": {"service": "s", "account": "a"}}},
 	             "client_metadata_url": "https://c.example/m.json", "scopes": ["r"], "callback": "127.0.0.1:4000"},
@@ -124,7 +125,8 @@ func TestForeignFiles(t *testing.T) {
 			case kind != "" && r.HintText() == "":
 				t.Fatal("no hint")
 			}
-			if ext := filepath.Ext(path); kind != "" && strings.HasPrefix(ext, ".json") != (r.HintText() == "mcpc config import "+path) {
+			isJSON := strings.HasPrefix(filepath.Ext(path), ".json")
+			if kind != "" && isJSON != (r.HintText() == "mcpc config import "+path) {
 				t.Fatalf("hint %q", r.HintText())
 			}
 		})
@@ -190,7 +192,8 @@ func TestEndpointURL(t *testing.T) {
 	}
 	for _, bad := range []string{
 		"", "https:", "https:h", "//h.example", "https://h\\@evil.example/", "https://h .example", "https://h\u0430.example",
-		"http://localhost.", "http://0.0.0.0/", "http://[::]/", "http://2130706433/", "http://0x7f.0.0.1/", "http://[::1%25a]/",
+		"http://localhost.", "http://0.0.0.0/", "http://[::]/", "http://2130706433/", "http://0x7f.0.0.1/",
+		"http://[::1%25a]/",
 		"https://h/\n", "HTTP://h.example", "http://127.0.0.1.nip.example/", "https://:443/", "http://[fe80::1]/",
 	} {
 		if u, reason := EndpointURL(bad); reason == "" || u != nil {

@@ -115,7 +115,8 @@ func (v value) filled() string {
 }
 
 func (v value) template() {
-	v.refuseHint(`name the source of a secret, as in {"env": "NAME"}; anything else is written out`, refusal.ConfigTemplate)
+	v.refuseHint(`name the source of a secret, as in {"env": "NAME"}; anything else is written out`,
+		refusal.ConfigTemplate)
 }
 
 func (v value) secret() {

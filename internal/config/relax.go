@@ -1,7 +1,8 @@
 package config
 
-// relax blanks what JSON with comments has and strict JSON has not: comments and commas before a closing bracket. Every
-// other byte stays where it is. It also says which of the two came first, and where; habit is "" when there was neither.
+// relax blanks what JSON with comments has and strict JSON has not: comments and commas before a closing bracket.
+// Every other byte stays where it is. It also says which of the two came first, and where; habit is "" when there was
+// neither.
 func relax(data []byte) (plain []byte, habit string, at int64) {
 	plain = append([]byte{}, data...)
 	note := func(what string, i int) {

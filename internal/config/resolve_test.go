@@ -62,7 +62,8 @@ func TestResolve(t *testing.T) {
 		}
 		return path
 	}
-	env := environment(map[string]string{"SET": "value", "EMPTY": "", "BLANK": "\n", "BIG": strings.Repeat("x", maxSecretBytes+1)})
+	most := strings.Repeat("x", maxSecretBytes)
+	env := environment(map[string]string{"SET": "value", "EMPTY": "", "BLANK": "\n", "BIG": most + "x"})
 	for _, tt := range []struct {
 		name   string
 		source Source
@@ -77,8 +78,8 @@ func TestResolve(t *testing.T) {
 		{"file", Source{File: file("a", "one\n", 0o600)}, "one", nil},
 		{"file with one line end too many", Source{File: file("b", "one\n\n", 0o600)}, "one\n", nil},
 		{"file with CRLF", Source{File: file("c", "one\r\n", 0o600)}, "one", nil},
-		{"file at the bound", Source{File: file("d", strings.Repeat("x", maxSecretBytes), 0o600)}, strings.Repeat("x", maxSecretBytes), nil},
-		{"file over the bound", Source{File: file("e", strings.Repeat("x", maxSecretBytes+1), 0o600)}, "", refusal.SourceTooLarge},
+		{"file at the bound", Source{File: file("d", most, 0o600)}, most, nil},
+		{"file over the bound", Source{File: file("e", most+"x", 0o600)}, "", refusal.SourceTooLarge},
 		{"file read by others", Source{File: file("f", "one", 0o444)}, "one", nil},
 		{"file missing", Source{File: filepath.Join(dir, "none")}, "", refusal.SourceFile},
 		{"file is a folder", Source{File: dir}, "", refusal.SourceFile},
@@ -156,7 +157,8 @@ func TestSecretIsNeverPrinted(t *testing.T) {
 	type holder struct{ S Secret }
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d", "%T %v"} {
 		for _, v := range []any{s, &s, holder{s}, &holder{s}, []Secret{s}, map[string]Secret{"k": s}} {
-			if text := fmt.Sprintf(verb, v, v); strings.Contains(text, "canary") || strings.Contains(text, fmt.Sprintf("%x", "canary")) {
+			text := fmt.Sprintf(verb, v, v)
+			if strings.Contains(text, "canary") || strings.Contains(text, fmt.Sprintf("%x", "canary")) {
 				t.Errorf("%s of %T prints the secret", verb, v)
 			}
 		}

@@ -32,8 +32,8 @@ var secretWords = []string{
 	"authorization", "credential", "credentials", "pat", "auth-key", "subscription-key",
 }
 
-// namesSecret reports whether a flag, a variable or a query parameter of that name takes a secret. The name of a file or
-// of a variable that holds one is not meant: "--token-file" takes a path.
+// namesSecret reports whether a flag, a variable or a query parameter of that name takes a secret. The name of a file
+// or of a variable that holds one is not meant: "--token-file" takes a path.
 func namesSecret(name string) bool {
 	name = strings.ToLower(strings.Trim(strings.NewReplacer("_", "-", ".", "-").Replace(name), "-"))
 	for _, w := range secretWords {
@@ -44,8 +44,8 @@ func namesSecret(name string) bool {
 	return false
 }
 
-// secretInCommand returns the index of the first argument that holds a secret by where it stands, and -1 when none does.
-// What is one by its spelling is found when the argument is read.
+// secretInCommand returns the index of the first argument that holds a secret by where it stands, and -1 when none
+// does. What is one by its spelling is found when the argument is read.
 func secretInCommand(argv []string) int {
 	for i, arg := range argv {
 		name, assigned, hasValue := strings.Cut(arg, "=")

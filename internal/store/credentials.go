@@ -62,8 +62,8 @@ func OpenCredentials(dirs Dirs, key *Key, limits config.Limits) *Credentials {
 	return &Credentials{dir: filepath.Join(dirs.Data, "credentials"), key: key, limits: limits}
 }
 
-// List returns what is stored, sorted by resource and issuer, from the clear headers; it needs no key, and nothing in it
-// is verified. Where a file is not one of ours the others are returned beside the error.
+// List returns what is stored, sorted by resource and issuer, from the clear headers; it needs no key, and nothing in
+// it is verified. Where a file is not one of ours the others are returned beside the error.
 func (c *Credentials) List() ([]Entry, error) {
 	var all []Entry
 	var fault error

@@ -31,7 +31,8 @@ func TestFindDirs(t *testing.T) {
 		return // what follows is the specification's default, which other systems replace by their own
 	}
 	defaults := Dirs{
-		filepath.Join(home, ".config/mcpc"), filepath.Join(home, ".local/share/mcpc"), filepath.Join(home, ".local/state/mcpc"),
+		filepath.Join(home, ".config/mcpc"), filepath.Join(home, ".local/share/mcpc"),
+		filepath.Join(home, ".local/state/mcpc"),
 	}
 	for _, pairs := range [][]string{
 		{"HOME=" + home},

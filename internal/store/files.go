@@ -103,8 +103,8 @@ func fill(f *os.File, data []byte, mode fs.FileMode) error {
 	return errors.Join(err, chmod(f, mode), f.Sync(), f.Close())
 }
 
-// replace puts a file in the place of another, or where none is. Whoever calls holds the lock of the file, so the name in
-// between is its own, and one that a crash left is removed here.
+// replace puts a file in the place of another, or where none is. Whoever calls holds the lock of the file, so the name
+// in between is its own, and one that a crash left is removed here.
 func replace(path string, data []byte) error {
 	next := path + nextSuffix
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -22,8 +22,8 @@ const (
 	keyAccount = "custody-key"
 )
 
-// Key is the 32-byte key that seals credentials, by where it comes from. It is read when the first file is to be opened, and
-// made when the first is to be written.
+// Key is the 32-byte key that seals credentials, by where it comes from. It is read when the first file is to be
+// opened, and made when the first is to be written.
 type Key struct {
 	Source      config.Source
 	Environment config.Environment // where a source of kind env, command or keyring is read
@@ -72,8 +72,8 @@ func (k *Key) kind() string {
 	return "the keyring"
 }
 
-// obtain returns the key for writing, and makes it when nothing was ever sealed. One process makes it and the others wait,
-// so that no two keys are in use.
+// obtain returns the key for writing, and makes it when nothing was ever sealed. One process makes it and the others
+// wait, so that no two keys are in use.
 func (k *Key) obtain(ctx context.Context, c *Credentials) ([keyBytes]byte, error) {
 	key, err := k.present(ctx)
 	if !refusal.Is(err, refusal.CustodyKeyLost) {
@@ -100,8 +100,8 @@ func orLost(err error, k *Key) error {
 	return k.lost()
 }
 
-// anyCredential reports whether a credential was sealed. Registrations do not count, as losing them costs nothing; a file
-// that cannot be read does.
+// anyCredential reports whether a credential was sealed. Registrations do not count, as losing them costs nothing; a
+// file that cannot be read does.
 func (c *Credentials) anyCredential() (bool, error) {
 	paths, err := c.sealed()
 	for _, path := range paths {
@@ -116,8 +116,8 @@ func (c *Credentials) anyCredential() (bool, error) {
 	return false, err
 }
 
-// make makes a key, stores it and reads it back: a place that says yes and keeps nothing is found out here, and not when
-// the next process cannot open what this one sealed.
+// make makes a key, stores it and reads it back: a place that says yes and keeps nothing is found out here, and not
+// when the next process cannot open what this one sealed.
 func (k *Key) make(ctx context.Context) (key [keyBytes]byte, err error) {
 	rand.Read(key[:]) // never fails
 	text := base64.StdEncoding.EncodeToString(key[:])
@@ -223,7 +223,7 @@ func unavailable(err error) error {
 
 func keyUnavailable(reason string) error {
 	return refusal.New(refusal.CustodyKeyUnavailable, refusal.Own("reason", reason)).
-		Hint(`"custody": {"key": {"file": PATH}} in the configuration keeps the key in a file of yours; there is no plain text mode`)
+		Hint(`"custody": {"key": {"file": PATH}} in the configuration keeps the key in a file; there is no plain text mode`)
 }
 
 // Prepare makes sure that a credential could be sealed now, before a person is sent to a browser.

@@ -64,6 +64,8 @@ func TestKeyringStates(t *testing.T) {
 	t.Parallel()
 	locked := refusal.New(refusal.CustodyKeyringLocked)
 	timeout := refusal.New(refusal.CustodyKeyringTimeout, refusal.Num("limit", 2000))
+	none := refusal.CustodyKeyUnavailable
+	noKey := &fakeKeyring{entries: map[string]string{"mcpc/custody-key": "AAAA"}}
 	for _, tt := range []struct {
 		name    string
 		keyring Keyring
@@ -73,10 +75,10 @@ func TestKeyringStates(t *testing.T) {
 		{"absent", &fakeKeyring{}, nil, refusal.CustodyKeyLost},
 		{"locked", &fakeKeyring{get: locked}, refusal.CustodyKeyringLocked, refusal.CustodyKeyringLocked},
 		{"timed out", &fakeKeyring{get: timeout}, refusal.CustodyKeyringTimeout, refusal.CustodyKeyringTimeout},
-		{"unavailable", &fakeKeyring{get: keyringUnavailable("x")}, refusal.CustodyKeyUnavailable, refusal.CustodyKeyUnavailable},
-		{"none", nil, refusal.CustodyKeyUnavailable, refusal.CustodyKeyUnavailable},
+		{"unavailable", &fakeKeyring{get: keyringUnavailable("x")}, none, none},
+		{"none", nil, none, none},
 		{"forgetful", &fakeKeyring{forgets: true}, refusal.CustodyKeyUnavailable, refusal.CustodyKeyLost},
-		{"not a key", &fakeKeyring{entries: map[string]string{"mcpc/custody-key": "AAAA"}}, refusal.CustodyKeyInvalid, refusal.CustodyKeyInvalid},
+		{"not a key", noKey, refusal.CustodyKeyInvalid, refusal.CustodyKeyInvalid},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -131,7 +133,8 @@ func TestUnlockingIsForSignInOnly(t *testing.T) {
 		c := inKeyring(t.TempDir(), Bound(k, config.DefaultLimits().Keyring))
 		c.key.Interactive = interactive
 		err := c.Prepare(t.Context())
-		if interactive != (err == nil) || interactive != (k.unlocks == 1) || !interactive && !refusal.Is(err, refusal.CustodyKeyringLocked) {
+		if interactive != (err == nil) || interactive != (k.unlocks == 1) ||
+			!interactive && !refusal.Is(err, refusal.CustodyKeyringLocked) {
 			t.Errorf("interactive %v: asked %d times, %v", interactive, k.unlocks, err)
 		}
 	}
@@ -234,7 +237,8 @@ func TestKeySources(t *testing.T) {
 		})
 	}
 	unset := config.Environment{LookupEnv: func(string) (string, bool) { return "", false }}
-	c := OpenCredentials(Dirs{Data: t.TempDir()}, &Key{Source: config.Source{Env: "KEY"}, Environment: unset}, config.DefaultLimits())
+	key := &Key{Source: config.Source{Env: "KEY"}, Environment: unset}
+	c := OpenCredentials(Dirs{Data: t.TempDir()}, key, config.DefaultLimits())
 	if err := c.Prepare(t.Context()); !refusal.Is(err, refusal.SourceUnset) {
 		t.Error(err)
 	}

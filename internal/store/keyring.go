@@ -8,8 +8,8 @@ import (
 	"mcpc/internal/refusal"
 )
 
-// Keyring is the desktop's secret store. Neither method asks a person anything. An absent entry is source.keyring, a locked
-// keyring custody.keyring_locked, one that cannot be used custody.keyring_unavailable.
+// Keyring is the desktop's secret store. Neither method asks a person anything. An absent entry is source.keyring, a
+// locked keyring custody.keyring_locked, one that cannot be used custody.keyring_unavailable.
 type Keyring interface {
 	config.Keyring
 	Set(ctx context.Context, service, account string, secret config.Secret) error
@@ -20,8 +20,8 @@ type Unlocker interface {
 	Unlock(ctx context.Context) error
 }
 
-// Bound returns a keyring that answers within the limit or refuses with custody.keyring_timeout. A call that hangs is left
-// behind: some libraries cannot be interrupted. Unlock is bounded by its context alone, as a person answers it.
+// Bound returns a keyring that answers within the limit or refuses with custody.keyring_timeout. A call that hangs is
+// left behind: some libraries cannot be interrupted. Unlock is bounded by its context alone, as a person answers it.
 func Bound(k Keyring, limit time.Duration) Keyring { return bounded{k, limit} }
 
 type bounded struct {

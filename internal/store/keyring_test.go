@@ -31,7 +31,7 @@ func TestSilentKeyringIsLeftBehind(t *testing.T) {
 		k := Bound(s, 2*time.Second)
 		begin := time.Now()
 		_, err := k.Get(t.Context(), "s", "a")
-		if r, _ := refusal.As(err); r == nil || r.Entry() != refusal.CustodyKeyringTimeout || r.Detail("limit") != int64(2000) {
+		if !refusal.Is(err, refusal.CustodyKeyringTimeout) || refusal.From(err).Detail("limit") != int64(2000) {
 			t.Errorf("get: %v", err)
 		}
 		if err := k.Set(t.Context(), "s", "a", config.Secret{}); !refusal.Is(err, refusal.CustodyKeyringTimeout) {

@@ -16,14 +16,14 @@ import (
 )
 
 // SystemKeyring returns the Secret Service of the session (the desktop's keyring). It is spoken to directly, since the
-// library used elsewhere cannot say that it is locked, prompts by itself, waits for ever, and starts a bus where there is
-// none.
+// library used elsewhere cannot say that it is locked, prompts by itself, waits for ever, and starts a bus where there
+// is none.
 func SystemKeyring(getenv func(string) string, limit time.Duration) Keyring {
 	return Bound(secretService{busAddress(getenv)}, limit)
 }
 
-// busAddress returns the session bus that is there, and "" for none. An address that would have a bus started, or lead to
-// another machine, counts as none.
+// busAddress returns the session bus that is there, and "" for none. An address that would have a bus started, or lead
+// to another machine, counts as none.
 func busAddress(getenv func(string) string) string {
 	if address := getenv("DBUS_SESSION_BUS_ADDRESS"); address != "" {
 		for one := range strings.SplitSeq(address, ";") {
@@ -191,7 +191,8 @@ func (s secretService) Set(ctx context.Context, service, account string, secret 
 	}
 	value := wireSecret{b.path, []byte{}, []byte(secret.Reveal()), "text/plain; charset=utf8"}
 	var item, prompt dbus.ObjectPath
-	if err := b.call(collection, collectionIface+".CreateItem", properties, value, true).Store(&item, &prompt); err != nil {
+	created := b.call(collection, collectionIface+".CreateItem", properties, value, true)
+	if err := created.Store(&item, &prompt); err != nil {
 		return b.refuse(err)
 	}
 	if prompt != noObject {
@@ -213,7 +214,8 @@ func (s secretService) Unlock(ctx context.Context) error {
 	}
 	var unlocked []dbus.ObjectPath
 	var prompt dbus.ObjectPath
-	if err := b.call(secretsPath, serviceInterface+".Unlock", []dbus.ObjectPath{collection}).Store(&unlocked, &prompt); err != nil {
+	call := b.call(secretsPath, serviceInterface+".Unlock", []dbus.ObjectPath{collection})
+	if err := call.Store(&unlocked, &prompt); err != nil {
 		return b.refuse(err)
 	}
 	if prompt == noObject {

@@ -28,6 +28,7 @@ func TestBusAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
+	const several = "unix:abstract=/x,guid=1;unix:path=/y"
 	for _, tt := range []struct {
 		vars map[string]string
 		want string
@@ -38,7 +39,7 @@ func TestBusAddress(t *testing.T) {
 		{map[string]string{"XDG_RUNTIME_DIR": "relative"}, ""},
 		{map[string]string{"XDG_RUNTIME_DIR": live}, "unix:path=" + filepath.Join(live, "bus")},
 		{map[string]string{"DBUS_SESSION_BUS_ADDRESS": "unix:path=/x"}, "unix:path=/x"},
-		{map[string]string{"DBUS_SESSION_BUS_ADDRESS": "unix:abstract=/x,guid=1;unix:path=/y"}, "unix:abstract=/x,guid=1;unix:path=/y"},
+		{map[string]string{"DBUS_SESSION_BUS_ADDRESS": several}, several},
 		{map[string]string{"DBUS_SESSION_BUS_ADDRESS": "autolaunch:"}, ""},
 		{map[string]string{"DBUS_SESSION_BUS_ADDRESS": "tcp:host=h.example,port=1"}, ""},
 		{map[string]string{"DBUS_SESSION_BUS_ADDRESS": "unix:path=/x;unixexec:path=dbus-launch"}, ""},
@@ -69,7 +70,8 @@ func TestSystemKeyringWithoutABus(t *testing.T) {
 			t.Errorf("%v: %v", vars, err)
 		}
 		c := inKeyring(t.TempDir(), k)
-		if err := c.Prepare(t.Context()); !refusal.Is(err, refusal.CustodyKeyUnavailable) || refusal.From(err).HintText() == "" {
+		err := c.Prepare(t.Context())
+		if !refusal.Is(err, refusal.CustodyKeyUnavailable) || refusal.From(err).HintText() == "" {
 			t.Errorf("%v: %v", vars, err)
 		}
 	}

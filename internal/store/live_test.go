@@ -33,7 +33,8 @@ func TestLiveKeyring(t *testing.T) {
 	if err := inKeyring(dir, k).Replace(t.Context(), sample(docs)); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := inKeyring(dir, SystemKeyring(os.Getenv, 2*time.Second)).Get(t.Context(), docs); err != nil || got == nil {
+	again := inKeyring(dir, SystemKeyring(os.Getenv, 2*time.Second))
+	if got, err := again.Get(t.Context(), docs); err != nil || got == nil {
 		t.Fatal(err)
 	}
 	setLocked(t)
@@ -41,7 +42,8 @@ func TestLiveKeyring(t *testing.T) {
 	if _, err := inKeyring(dir, k).Get(t.Context(), docs); !refusal.Is(err, refusal.CustodyKeyringLocked) {
 		t.Fatal("locked:", err)
 	}
-	if err := k.Set(t.Context(), "mcpc-live", "entry", config.NewSecret("third")); !refusal.Is(err, refusal.CustodyKeyringLocked) {
+	third := config.NewSecret("third")
+	if err := k.Set(t.Context(), "mcpc-live", "entry", third); !refusal.Is(err, refusal.CustodyKeyringLocked) {
 		t.Fatal("locked:", err)
 	}
 	if _, err := k.Get(t.Context(), "mcpc-live", "none"); !refusal.Is(err, refusal.CustodyKeyringLocked) {

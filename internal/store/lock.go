@@ -15,9 +15,9 @@ const (
 	lockRetry  = 10 * time.Millisecond
 )
 
-// lock takes the lock of a file, which is an OS lock on a file beside it and ends with the process that holds it. The lock
-// file stays: to remove it would let two processes lock two files of one name. Errors are limit.deadline_lock, interrupted
-// and custody.write.
+// lock takes the lock of a file, which is an OS lock on a file beside it and ends with the process that holds it. The
+// lock file stays: to remove it would let two processes lock two files of one name. Errors are limit.deadline_lock,
+// interrupted and custody.write.
 func lock(ctx context.Context, path string, wait time.Duration) (unlock func(), err error) {
 	bounded, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()

@@ -121,7 +121,8 @@ func inFolder(dir string) *Credentials {
 func sample(b Binding) *Credential {
 	return &Credential{
 		Binding: b, Indicator: b.Resource, AccessToken: config.NewSecret("access-canary"),
-		RefreshToken: config.NewSecret("refresh-canary"), Scopes: []string{"read", "write"}, TokenEndpoint: b.Issuer + "/token",
+		RefreshToken: config.NewSecret("refresh-canary"), Scopes: []string{"read", "write"},
+		TokenEndpoint: b.Issuer + "/token",
 		Client: Registration{
 			Issuer: b.Issuer, ClientID: "client", Secret: config.NewSecret("secret-canary"), AuthMethod: "client_secret_post",
 		},

@@ -7,8 +7,8 @@ import (
 	"mcpc/internal/config"
 )
 
-// payload is what is sealed of a credential. It is the one place where secrets become plain text, on their way into and out
-// of the seal.
+// payload is what is sealed of a credential. It is the one place where secrets become plain text, on their way into
+// and out of the seal.
 type payload struct {
 	AccessToken        string        `json:"access_token"`
 	RefreshToken       string        `json:"refresh_token,omitzero"`

@@ -19,8 +19,8 @@ type Registration struct {
 	RedirectURI  string
 }
 
-// Registration returns the client kept for an issuer, and nil when there is none. One that does not open counts as none:
-// to register again costs nothing, and KeepRegistration keeps the old file.
+// Registration returns the client kept for an issuer, and nil when there is none. One that does not open counts as
+// none: to register again costs nothing, and KeepRegistration keeps the old file.
 func (c *Credentials) Registration(ctx context.Context, issuer string) (*Registration, error) {
 	path := c.registrationPath(issuer)
 	file, err := c.readSealed(path)

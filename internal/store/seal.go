@@ -14,9 +14,9 @@ import (
 	"mcpc/internal/strictjson"
 )
 
-// A sealed file is one line of JSON in the clear, a line end, a nonce, and the rest sealed by AES-256-GCM. The additional
-// data is the file's name and that line, byte for byte: the format, the resource, the issuer and the client id are in it,
-// so a file that is edited, renamed or exchanged for another does not open.
+// A sealed file is one line of JSON in the clear, a line end, a nonce, and the rest sealed by AES-256-GCM. The
+// additional data is the file's name and that line, byte for byte: the format, the resource, the issuer and the client
+// id are in it, so a file that is edited, renamed or exchanged for another does not open.
 
 const (
 	credentialKind   = "credential/1"

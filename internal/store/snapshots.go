@@ -26,8 +26,8 @@ func (s Snapshots) path(id strictjson.Digest) string {
 	return filepath.Join(s.Dir, id.Hex()+snapshotSuffix)
 }
 
-// Put stores a document under its id, read-only and for good. isNew is false when it was there already, and then nothing
-// is written; the path is where it is. The error is snapshot.write.
+// Put stores a document under its id, read-only and for good. isNew is false when it was there already, and then
+// nothing is written; the path is where it is. The error is snapshot.write.
 func (s Snapshots) Put(id strictjson.Digest, data []byte) (path string, isNew bool, err error) {
 	path = s.path(id)
 	if _, ok := strictjson.ParseDigest(string(id)); !ok {

@@ -22,8 +22,8 @@ type Tx struct {
 	current *Credential
 }
 
-// Transact takes the lock of one credential, waiting within the limit, reads it again and calls f. The lock is an OS lock:
-// it ends with the process. What f puts is on disk when Put returns, whatever f returns afterwards.
+// Transact takes the lock of one credential, waiting within the limit, reads it again and calls f. The lock is an OS
+// lock: it ends with the process. What f puts is on disk when Put returns, whatever f returns afterwards.
 func (c *Credentials) Transact(ctx context.Context, b Binding, f func(*Tx) error) error {
 	return c.locked(ctx, c.path(b), func() error {
 		current, err := c.Get(ctx, b)
@@ -60,8 +60,8 @@ func cannotWrite(path string) error {
 // Current is the credential as it is on disk, and nil when there is none.
 func (t *Tx) Current() *Credential { return t.current.clone() }
 
-// Present marks the refresh token as sent, before it is; the generation stays. Whoever finds the mark later knows that the
-// token may be spent.
+// Present marks the refresh token as sent, before it is; the generation stays. Whoever finds the mark later knows that
+// the token may be spent.
 func (t *Tx) Present() error { return t.mark(true) }
 
 // Clear takes the mark away where the token is known not to be spent (429, 5xx, no connection).
