@@ -105,12 +105,14 @@ func (s *Session) ended(a answer) bool {
 
 // methodRefused names the method that a 403 refused.
 func methodRefused(method string) *refusal.Refusal {
-	return refusal.New(refusal.TransportMethodRefused, refusal.Num("status", http.StatusForbidden), refusal.Own("method", method))
+	return refusal.New(refusal.TransportMethodRefused,
+		refusal.Num("status", http.StatusForbidden), refusal.Own("method", method))
 }
 
 // protocolError is protocol.error with what is known.
 func protocolError(method string, a answer, fields ...refusal.Field) *refusal.Refusal {
-	no := refusal.New(refusal.ProtocolError, refusal.Own("method", method), refusal.Num("code", a.rpc.Code)).With(fields...)
+	no := refusal.New(refusal.ProtocolError, refusal.Own("method", method), refusal.Num("code", a.rpc.Code))
+	no = no.With(fields...)
 	if a.status >= http.StatusBadRequest {
 		no = no.With(refusal.Num("status", a.status))
 	}

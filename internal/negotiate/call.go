@@ -2,7 +2,6 @@ package negotiate
 
 import (
 	"context"
-	"math"
 	"strconv"
 
 	"mcpc/internal/refusal"
@@ -82,5 +81,5 @@ func number(params []byte, name string) (float64, bool) {
 		return 0, false
 	}
 	f, err := strconv.ParseFloat(string(value), 64)
-	return f, err == nil && !math.IsInf(f, 0)
+	return f, err == nil // which a number out of range is not
 }

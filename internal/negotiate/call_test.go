@@ -53,6 +53,15 @@ func both(t *testing.T, test func(t *testing.T, server *config.Server, protocol 
 	}
 }
 
+func unknown(cause string) string {
+	return "transport.outcome_unknown: the call was sent and not answered (" + cause +
+		"); whether it ran is unknown, and it is not sent again"
+}
+
+func notAdmitted(feature string) string {
+	return "feature." + feature + ": " + feature + " is not admitted in 0.1; mcpc speaks tools/list and tools/call"
+}
+
 // Whatever comes back, tools/call is sent once: the script has one step for it, and a second is an error.
 func TestCallOutcomes(t *testing.T) {
 	t.Parallel()
@@ -94,11 +103,11 @@ func TestCallOutcomes(t *testing.T) {
 		},
 		{
 			"a task", called(`{"resultType":"task","taskId":"1"}`), "",
-			"feature.tasks: tasks is not admitted in 0.1; mcpc speaks tools/list and tools/call", 3, "",
+			notAdmitted("tasks"), 3, "",
 		},
 		{
 			"a created task", called(`{"task":{"taskId":"1","status":"working"}}`), "",
-			"feature.tasks: tasks is not admitted in 0.1; mcpc speaks tools/list and tools/call", 3, "",
+			notAdmitted("tasks"), 3, "",
 		},
 		{"content about a task", called(`{"task":{"taskId":"1"},"content":[]}`), "", "", 0, ""},
 		{
@@ -130,7 +139,7 @@ func TestCallOutcomes(t *testing.T) {
 		},
 		{
 			"-32021", rpcError("tools/call", 400, -32021, `{"requiredCapabilities":{"x":{},"roots":{}}}`), transport.Modern,
-			"feature.roots: roots is not admitted in 0.1; mcpc speaks tools/list and tools/call", 3, "",
+			notAdmitted("roots"), 3, "",
 		},
 		{
 			"-32022", rpcError("tools/call", 400, -32022, `{"supported":["2027-01-01"]}`), transport.Modern,
@@ -142,7 +151,7 @@ func TestCallOutcomes(t *testing.T) {
 		},
 		{
 			"URL elicitation", rpcError("tools/call", 0, -32042, ""), "",
-			"feature.elicitation: elicitation is not admitted in 0.1; mcpc speaks tools/list and tools/call", 3, "",
+			notAdmitted("elicitation"), 3, "",
 		},
 		{"401", bearer("tools/call", 401), "", "oauth.login_required: sign-in is needed", 4, ""},
 		{"403 with a challenge", bearer("tools/call", 403), "", "oauth.login_required: sign-in is needed", 4, ""},
@@ -161,49 +170,62 @@ func TestCallOutcomes(t *testing.T) {
 		},
 		{
 			"a deadline", silent("tools/call"), "",
-			"transport.outcome_unknown: the call was sent and not answered (deadline); whether it ran is unknown, and it is not sent again", 5, "",
+			unknown("deadline"), 5, "",
 		},
 		{
-			"a deadline before it was sent", step{method: "tools/call", hang: true, notes: []transport.Notification{{Method: "unsent"}}}, "",
+			"a deadline before it was sent",
+			step{method: "tools/call", hang: true, unsent: true},
+			"",
 			"limit.deadline_call: the call was not answered in 300000 ms", 5, "",
 		},
 		{
 			"the connection ends", sentThen(refusal.TransportClosed, transport.CauseConnection, 0), "",
-			"transport.outcome_unknown: the call was sent and not answered (connection lost); whether it ran is unknown, and it is not sent again", 5, "",
+			unknown("connection lost"), 5, "",
 		},
 		{
 			"the child ends", sentThen(refusal.TransportExited, transport.CauseExited, 0), "",
-			"transport.outcome_unknown: the call was sent and not answered (the server process ended); " +
-				"whether it ran is unknown, and it is not sent again", 5, "",
+			unknown("the server process ended"), 5, "",
 		},
 		{
 			"a gateway", sentThen(refusal.TransportStatus, transport.CauseStatus, 504), "",
-			"transport.outcome_unknown: the call was sent and not answered (gateway status); whether it ran is unknown, and it is not sent again", 5, "",
+			unknown("gateway status"), 5, "",
 		},
 		{
 			"a fault of the server", status("tools/call", 500), "",
-			"transport.outcome_unknown: the call was sent and not answered (gateway status); whether it ran is unknown, and it is not sent again", 5, "",
+			unknown("gateway status"), 5, "",
 		},
 		{
 			"interrupted", sentThen(refusal.Interrupted, transport.CauseInterrupted, 0), "",
-			"transport.outcome_unknown: the call was sent and not answered (interrupted); whether it ran is unknown, and it is not sent again", 5, "",
+			unknown("interrupted"), 5, "",
 		},
-		{"interrupted before it was sent", unsentThen(refusal.Interrupted, transport.CauseInterrupted), "", "interrupted: interrupted by the user", 130, ""},
-		{"no connection", unsentThen(refusal.TransportUnreachable, transport.CauseConnection), "", "transport.unreachable: cannot connect", 5, ""},
-		{"not read", unsentThen(refusal.TransportStalled, transport.CauseDeadline), "", "transport.stalled: the server does not read its input", 5, ""},
+		{
+			"interrupted before it was sent", unsentThen(refusal.Interrupted, transport.CauseInterrupted), "",
+			"interrupted: interrupted by the user", 130, "",
+		},
+		{
+			"no connection", unsentThen(refusal.TransportUnreachable, transport.CauseConnection), "",
+			"transport.unreachable: cannot connect", 5, "",
+		},
+		{
+			"not read", unsentThen(refusal.TransportStalled, transport.CauseDeadline), "",
+			"transport.stalled: the server does not read its input", 5, "",
+		},
 		{"a page", unusable("tools/call", 200), "", "transport.content_type: the answer is neither application/json nor text/event-stream (status 200)", 5, "may have run"},
-		{"a message that is none", sentThen(refusal.ProtocolBatch, "", 200), "", "protocol.batch: the server sent a JSON array; batches are not part of the protocol", 5, "may have run"},
+		{
+			"a message that is none", sentThen(refusal.ProtocolBatch, "", 200), "",
+			"protocol.batch: the server sent a JSON array; batches are not part of the protocol", 5, "may have run",
+		},
 		{
 			"RES-10 roots, then an error", asking(rpcError("tools/call", 0, -32603, ""), "roots/list"), transport.Legacy,
-			"feature.roots: roots is not admitted in 0.1; mcpc speaks tools/list and tools/call", 3, "",
+			notAdmitted("roots"), 3, "",
 		},
 		{
 			"RES-10 sampling, then nothing", asking(silent("tools/call"), "sampling/createMessage"), transport.Legacy,
-			"feature.sampling: sampling is not admitted in 0.1; mcpc speaks tools/list and tools/call", 3, "not sent again",
+			notAdmitted("sampling"), 3, "not sent again",
 		},
 		{
 			"RES-10 elicitation, then the end", asking(sentThen(refusal.TransportClosed, transport.CauseConnection, 200), "", "elicitation/create"), transport.Legacy,
-			"feature.elicitation: elicitation is not admitted in 0.1; mcpc speaks tools/list and tools/call", 3, "not sent again",
+			notAdmitted("elicitation"), 3, "not sent again",
 		},
 		{
 			"something without a name, then an error", asking(rpcError("tools/call", 0, -32603, ""), ""), transport.Legacy,
@@ -211,7 +233,7 @@ func TestCallOutcomes(t *testing.T) {
 		},
 		{
 			"roots, then interrupted", asking(sentThen(refusal.Interrupted, transport.CauseInterrupted, 0), "roots/list"), transport.Legacy,
-			"transport.outcome_unknown: the call was sent and not answered (interrupted); whether it ran is unknown, and it is not sent again", 5, "",
+			unknown("interrupted"), 5, "",
 		},
 	}
 	for _, test := range tests {
@@ -222,7 +244,6 @@ func TestCallOutcomes(t *testing.T) {
 					return
 				}
 				s, c := resume(t, server, protocol, test.step)
-				c.silent = len(test.step.notes) > 0
 				got, err := s.Call(t.Context(), Call{Tool: "weather"})
 				checkCall(t, got, err, test.want, test.exit, test.hint)
 				if diff := cmp.Diff([]string{"tools/call " + c.version()}, c.log); diff != "" {

@@ -22,6 +22,7 @@ type step struct {
 	resp   *transport.Response
 	fail   *transport.Failure
 	hang   bool                // until the context ends
+	unsent bool                // with hang: the request is not written by then
 	late   *transport.Response // an answer to server/discover that comes before this one
 }
 
@@ -36,7 +37,6 @@ type fakeCarrier struct {
 	late     *transport.Response
 	restart  error
 	notify   error
-	silent   bool // hangs without having written the request
 	closed   int
 }
 
@@ -50,7 +50,9 @@ func (c *fakeCarrier) version() string {
 	return "[" + v + "]"
 }
 
-func (c *fakeCarrier) Exchange(ctx context.Context, req *transport.Request, note func(transport.Notification)) (*transport.Response, error) {
+func (c *fakeCarrier) Exchange(
+	ctx context.Context, req *transport.Request, note func(transport.Notification),
+) (*transport.Response, error) {
 	c.say(req.Method, c.version())
 	c.params = append(c.params, string(req.Params))
 	if req.NoCancel != (req.Method == "server/discover") {
@@ -81,7 +83,7 @@ func (c *fakeCarrier) Exchange(ctx context.Context, req *transport.Request, note
 	select {
 	case <-wait:
 	case <-ctx.Done():
-		return nil, c.ended(ctx)
+		return nil, ended(ctx, !now.unsent)
 	}
 	if now.fail != nil {
 		return nil, now.fail
@@ -89,8 +91,8 @@ func (c *fakeCarrier) Exchange(ctx context.Context, req *transport.Request, note
 	return now.resp, nil
 }
 
-func (c *fakeCarrier) ended(ctx context.Context) *transport.Failure {
-	f := &transport.Failure{Sent: !c.silent, Cause: transport.CauseInterrupted, Refusal: refusal.New(refusal.Interrupted)}
+func ended(ctx context.Context, sent bool) *transport.Failure {
+	f := &transport.Failure{Sent: sent, Cause: transport.CauseInterrupted, Refusal: refusal.New(refusal.Interrupted)}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		f.Cause = transport.CauseDeadline
 		f.Refusal = refusal.New(refusal.DeadlineStart, refusal.Num("limit", 1))
@@ -187,7 +189,8 @@ func bearer(method string, code int) step {
 // unusable is an answer that is no message; status 0 cannot be.
 func unusable(method string, code int) step {
 	return step{method: method, fail: &transport.Failure{
-		Refusal: refusal.New(refusal.TransportContentType, refusal.Num("status", code)), Status: code, Unusable: true, Sent: true,
+		Refusal: refusal.New(refusal.TransportContentType, refusal.Num("status", code)),
+		Status:  code, Unusable: true, Sent: true,
 	}}
 }
 

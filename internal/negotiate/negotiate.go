@@ -33,7 +33,7 @@ const (
 type Handshake struct {
 	Protocol string // transport.Modern, transport.Legacy, or a version listed under accept_protocols
 	Method   string // "server/discover" or "initialize"; after Resume of a modern server ""
-	Because  string // our words: why that method, for people: "server/discover answered -32601"; "" when there is nothing to say
+	Because  string // our words: why that method, for people ("server/discover answered -32601"); "" for no reason
 	Result   []byte // DiscoverResult or InitializeResult as received
 }
 
@@ -91,7 +91,9 @@ func Resume(ctx context.Context, dial Dialer, server *config.Server, client Clie
 }
 
 // begin dials and opens, and leaves nothing behind when that fails.
-func begin(ctx context.Context, dial Dialer, server *config.Server, client Client, open func(*Session) error) (*Session, error) {
+func begin(
+	ctx context.Context, dial Dialer, server *config.Server, client Client, open func(*Session) error,
+) (*Session, error) {
 	carrier, err := dial(ctx)
 	if err != nil {
 		return nil, refusal.From(err)

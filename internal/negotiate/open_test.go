@@ -131,15 +131,18 @@ func TestOpenOnAnyCarrier(t *testing.T) {
 			},
 			{
 				name: "-32020", steps: []step{discoverError(-32020, "")},
-				want: "protocol.header_mismatch: the server refuses the Mcp-* headers of the call (JSON-RPC error -32020)", log: probed,
+				want: "protocol.header_mismatch: the server refuses the Mcp-* headers of the call (JSON-RPC error -32020)",
+				log:  probed,
 			},
 			{
 				name: "-32021", steps: []step{discoverError(-32021, `{"requiredCapabilities":{"sampling":{}}}`)},
-				want: "feature.sampling: sampling is not admitted in 0.1; mcpc speaks tools/list and tools/call", log: probed,
+				want: notAdmitted("sampling"), log: probed,
 			},
 			{
-				name: "-32021 for something else", steps: []step{discoverError(-32021, `{"requiredCapabilities":{"x":{}}}`)},
-				want: "feature.unknown: the server asked for something that mcpc does not admit, and the call failed", log: probed,
+				name:  "-32021 for something else",
+				steps: []step{discoverError(-32021, `{"requiredCapabilities":{"x":{}}}`)},
+				want:  "feature.unknown: the server asked for something that mcpc does not admit, and the call failed",
+				log:   probed,
 			},
 			{
 				name:  "-32022 that lists our version, then takes it",
@@ -160,7 +163,8 @@ func TestOpenOnAnyCarrier(t *testing.T) {
 				steps: []step{
 					discoverError(-32022, `{"supported":["2026-07-28"]}`), discoverError(-32022, `{"supported":["2026-07-28"]}`),
 				},
-				want: "protocol.version: no common protocol version; the server names 2026-07-28", log: probed + "|" + probed,
+				want: "protocol.version: no common protocol version; the server names 2026-07-28",
+				log:  probed + "|" + probed,
 			},
 			{
 				name:  "-32022 that lists the legacy version",
@@ -168,16 +172,18 @@ func TestOpenOnAnyCarrier(t *testing.T) {
 				want:  "2025-11-25 initialize: server/discover answered -32022", log: fellBack,
 			},
 			{
-				name: "-32022 without a common version", steps: []step{discoverError(-32022, `{"supported":["2027-01-01"]}`)},
-				want: "protocol.version: no common protocol version; the server names 2027-01-01", log: probed,
+				name:  "-32022 without a common version",
+				steps: []step{discoverError(-32022, `{"supported":["2027-01-01"]}`)},
+				want:  "protocol.version: no common protocol version; the server names 2027-01-01", log: probed,
 			},
 			{
 				name: "-32022 without a list", steps: []step{discoverError(-32022, "")},
 				want: "protocol.version: no common protocol version", log: probed,
 			},
 			{
-				name: "-32022 with a list of something else", steps: []step{discoverError(-32022, `{"supported":["2025-11-25",1]}`)},
-				want: "protocol.version: no common protocol version", log: probed,
+				name:  "-32022 with a list of something else",
+				steps: []step{discoverError(-32022, `{"supported":["2025-11-25",1]}`)},
+				want:  "protocol.version: no common protocol version", log: probed,
 			},
 			{
 				name: "NEG-02 -32601", steps: []step{discoverError(-32601, ""), inits(initLegacy)},
@@ -242,16 +248,35 @@ func TestOpenOnAnyCarrier(t *testing.T) {
 				want:  "2025-11-25 initialize: server/discover was answered with a request", log: fellBack,
 			},
 			{
-				name: "a frame over the limit", steps: []step{{method: "server/discover", fail: failure(refusal.LimitFrame, "")}},
-				want: "limit.frame: a frame is over (unknown) bytes", log: probed,
+				name:  "a frame over the limit",
+				steps: []step{{method: "server/discover", fail: failure(refusal.LimitFrame, "")}},
+				want:  "limit.frame: a frame is over (unknown) bytes", log: probed,
 			},
 			{
-				name: "NEG-06 no answer within the probe limit", steps: []step{silent("server/discover"), inits(initLegacy)},
-				want: "2025-11-25 initialize: server/discover was not answered in 5000 ms", log: fellBack,
+				name:  "NEG-06 no answer within the probe limit",
+				steps: []step{silent("server/discover"), inits(initLegacy)},
+				want:  "2025-11-25 initialize: server/discover was not answered in 5000 ms", log: fellBack,
 			},
 			{
-				name: "NEG-15 nothing at all within the start limit", steps: []step{silent("server/discover"), silent("initialize")},
-				want: "limit.deadline_start: the server did not answer its first message in 60000 ms", log: refusedInit,
+				name:  "NEG-15 nothing at all within the start limit",
+				steps: []step{silent("server/discover"), silent("initialize")},
+				want:  "limit.deadline_start: the server did not answer its first message in 60000 ms", log: refusedInit,
+			},
+			{
+				name: "a slow way to the server is no evidence",
+				steps: []step{
+					{method: "server/discover", hang: true, unsent: true},
+					{method: "server/discover", after: 20 * time.Second, resp: discover(discoverModern).resp},
+				},
+				want: "2026-07-28 server/discover", log: probed + "|" + probed,
+			},
+			{
+				name: "no way to the server",
+				steps: []step{
+					{method: "server/discover", hang: true, unsent: true}, {method: "server/discover", hang: true, unsent: true},
+				},
+				want: "limit.deadline_start: the server did not answer its first message in 60000 ms",
+				log:  probed + "|" + probed,
 			},
 			{
 				name:  "an answer to the probe, and none to initialize",
@@ -274,18 +299,22 @@ func TestOpenOnAnyCarrier(t *testing.T) {
 				want:  "2026-07-28 server/discover: the configuration pins it", log: probed,
 			},
 			{
-				name: "pinned modern, legacy evidence", server: pin(transport.Modern), steps: []step{discoverError(-32601, "")},
-				want: "protocol.pinned: the server does not speak 2026-07-28, which the configuration pins",
-				hint: "without protocol", log: probed,
+				name:   "pinned modern, legacy evidence",
+				server: pin(transport.Modern),
+				steps:  []step{discoverError(-32601, "")},
+				want:   doesNotSpeak("2026-07-28"),
+				hint:   "without protocol", log: probed,
 			},
 			{
 				name: "pinned modern, another version", server: pin(transport.Modern),
 				steps: []step{discover(`{"supportedVersions":["2027-01-01"]}`)},
-				want:  "protocol.pinned: the server does not speak 2026-07-28, which the configuration pins", log: probed,
+				want:  doesNotSpeak("2026-07-28"), log: probed,
 			},
 			{
-				name: "pinned modern, no answer", server: pin(transport.Modern), steps: []step{silent("server/discover")},
-				want: "limit.deadline_start: the server did not answer its first message in 60000 ms", log: probed,
+				name:   "pinned modern, no answer",
+				server: pin(transport.Modern),
+				steps:  []step{silent("server/discover")},
+				want:   "limit.deadline_start: the server did not answer its first message in 60000 ms", log: probed,
 			},
 			{
 				name: "pinned legacy", server: pin(transport.Legacy), steps: []step{inits(initLegacy)},
@@ -294,16 +323,19 @@ func TestOpenOnAnyCarrier(t *testing.T) {
 			{
 				name: "pinned legacy, modern server", server: pin(transport.Legacy),
 				steps: []step{rpcError("initialize", 0, -32022, `{"supported":["2026-07-28"]}`)},
-				want:  "protocol.pinned: the server does not speak 2025-11-25, which the configuration pins", log: "initialize [/legacy]",
+				want:  doesNotSpeak("2025-11-25"), log: "initialize [/legacy]",
 			},
 			{
 				name: "pinned legacy, older answer although accepted", server: pin(transport.Legacy, "2025-06-18"),
 				steps: []step{inits(`{"protocolVersion":"2025-06-18"}`)},
-				want:  "protocol.pinned: the server does not speak 2025-11-25, which the configuration pins", log: "initialize [/legacy]",
+				want:  doesNotSpeak("2025-11-25"), log: "initialize [/legacy]",
 			},
 			{
-				name: "pinned older", server: pin("2025-06-18", "2025-06-18"), steps: []step{inits(`{"protocolVersion":"2025-06-18"}`)},
-				want: "2025-06-18 initialize: the configuration pins it", log: strings.Replace(initialized, "2025-11-25", "2025-06-18", 1),
+				name:   "pinned older",
+				server: pin("2025-06-18", "2025-06-18"),
+				steps:  []step{inits(`{"protocolVersion":"2025-06-18"}`)},
+				want:   "2025-06-18 initialize: the configuration pins it",
+				log:    strings.Replace(initialized, "2025-11-25", "2025-06-18", 1),
 			},
 		}
 		for _, r := range rows {
@@ -315,245 +347,16 @@ func TestOpenOnAnyCarrier(t *testing.T) {
 	}
 }
 
+func methodForbidden(method string) string {
+	return "transport.method_refused: the server refuses " + method + " with status 403 and asks for no sign-in"
+}
+
+func doesNotSpeak(version string) string {
+	return "protocol.pinned: the server does not speak " + version + ", which the configuration pins"
+}
+
 func pin(version string, accepted ...string) func(*config.Server) {
 	return func(s *config.Server) { s.Protocol, s.AcceptProtocols = version, accepted }
-}
-
-func TestOpenOnHTTP(t *testing.T) {
-	t.Parallel()
-	forbidden := status("server/discover", 403)
-	rows := []row{
-		{
-			name: "401", steps: []step{bearer("server/discover", 401)},
-			want: "oauth.login_required: sign-in is needed", log: probed,
-		},
-		{
-			name: "401 with a JSON-RPC error", steps: []step{withRPC(bearer("server/discover", 401), -32601)},
-			want: "oauth.login_required: sign-in is needed", log: probed,
-		},
-		{
-			name: "403 with a Bearer challenge", steps: []step{bearer("server/discover", 403)},
-			want: "oauth.login_required: sign-in is needed", log: probed,
-		},
-		{
-			name: "NEG-09 403 for the probe only", steps: []step{forbidden, inits(initLegacy)},
-			want: "2025-11-25 initialize: server/discover answered status 403", log: fellBack,
-		},
-		{
-			name: "NEG-09 403 for both", steps: []step{forbidden, status("initialize", 403)},
-			want: "transport.method_refused: the server refuses server/discover with status 403 and asks for no sign-in", log: refusedInit,
-		},
-		{
-			name: "403, and initialize is unknown", steps: []step{withRPC(forbidden, -32000), rpcError("initialize", 404, -32601, "")},
-			want: "transport.method_refused: the server refuses server/discover with status 403 and asks for no sign-in", log: refusedInit,
-		},
-		{
-			name: "403, then authorization", steps: []step{forbidden, bearer("initialize", 401)},
-			want: "oauth.login_required: sign-in is needed", log: refusedInit,
-		},
-		{
-			name: "403, then a fault of the server", steps: []step{forbidden, status("initialize", 503)},
-			want: "transport.status: HTTP status 503", log: refusedInit,
-		},
-		{
-			name: "pinned modern, 403", server: pin(transport.Modern), steps: []step{forbidden},
-			want: "transport.method_refused: the server refuses server/discover with status 403 and asks for no sign-in", log: probed,
-		},
-		{
-			name: "pinned legacy, 403", server: pin(transport.Legacy), steps: []step{status("initialize", 403)},
-			want: "transport.method_refused: the server refuses initialize with status 403 and asks for no sign-in", log: "initialize [/legacy]",
-		},
-		{
-			name: "NEG-10 405 for both", steps: []step{rpcError("server/discover", 405, -32000, ""), rpcError("initialize", 405, -32000, "")},
-			want: "transport.http_sse_unsupported: the endpoint does not speak Streamable HTTP (status 405); " +
-				"the deprecated HTTP+SSE transport is not supported",
-			log: refusedInit,
-		},
-		{
-			name: "404 for both", steps: []step{status("server/discover", 404), status("initialize", 404)},
-			want: "transport.http_sse_unsupported: the endpoint does not speak Streamable HTTP (status 404); " +
-				"the deprecated HTTP+SSE transport is not supported",
-			log: refusedInit,
-		},
-		{
-			name: "404 for both, with a JSON-RPC error", steps: []step{status("server/discover", 404), rpcError("initialize", 404, -32601, "")},
-			want: "protocol.error: the server answers initialize with JSON-RPC error -32601 (status 404)", log: refusedInit,
-		},
-		{
-			name: "400 for both", steps: []step{status("server/discover", 400), status("initialize", 400)},
-			want: "transport.status: HTTP status 400", log: refusedInit,
-		},
-		{
-			name: "429", steps: []step{status("server/discover", 429)}, want: "transport.status: HTTP status 429", log: probed,
-		},
-		{
-			name: "429 with a JSON-RPC error", steps: []step{rpcError("server/discover", 429, -32601, "")},
-			want: "transport.status: HTTP status 429", log: probed,
-		},
-		{
-			name: "502", steps: []step{status("server/discover", 502)}, want: "transport.status: HTTP status 502", log: probed,
-		},
-		{
-			name: "500 with a JSON-RPC error", steps: []step{rpcError("server/discover", 500, -32603, "")},
-			want: "transport.status: HTTP status 500", log: probed,
-		},
-		{
-			name: "a modern error is known by its code", steps: []step{rpcError("server/discover", 500, -32020, "")},
-			want: "protocol.header_mismatch: the server refuses the Mcp-* headers of the call (JSON-RPC error -32020)", log: probed,
-		},
-		{
-			name: "410", steps: []step{status("server/discover", 410)}, want: "transport.status: HTTP status 410", log: probed,
-		},
-		{
-			name: "a redirect", steps: []step{{method: "server/discover", fail: &transport.Failure{
-				Refusal: refusal.New(refusal.TransportRedirect, refusal.Num("status", 301)), Status: 301,
-			}}},
-			want: "transport.redirect: the server answers with a redirect (status 301), which is not followed", log: probed,
-		},
-		{
-			name: "no connection", steps: []step{{method: "server/discover", fail: failure(refusal.TransportUnreachable, transport.CauseConnection)}},
-			want: "transport.unreachable: cannot connect", log: probed,
-		},
-		{
-			name: "no TLS", steps: []step{{method: "server/discover", fail: failure(refusal.TransportTLS, transport.CauseConnection)}},
-			want: "transport.tls: no TLS connection: (unknown)", log: probed,
-		},
-		{
-			name: "a connection that ends", steps: []step{{method: "server/discover", fail: failure(refusal.TransportClosed, transport.CauseConnection)}},
-			want: "transport.closed: the connection ended before the answer", log: probed,
-		},
-		{
-			name: "a page", steps: []step{unusable("server/discover", 200), inits(initLegacy)},
-			want: "2025-11-25 initialize: server/discover answered nothing that is a message", log: fellBack,
-		},
-		{
-			name: "a page for both", steps: []step{unusable("server/discover", 200), unusable("initialize", 200)},
-			want: "transport.content_type: the answer is neither application/json nor text/event-stream (status 200)", log: refusedInit,
-		},
-		{
-			name: "202", steps: []step{unusable("server/discover", 202), inits(initLegacy)},
-			want: "2025-11-25 initialize: server/discover answered nothing that is a message", log: fellBack,
-		},
-		{
-			name: "initialize is over the rate", steps: []step{status("server/discover", 400), status("initialize", 429)},
-			want: "transport.status: HTTP status 429", log: refusedInit,
-		},
-	}
-	for _, code := range []int{400, 404, 405, 406, 415, 422} {
-		rows = append(rows, row{
-			name: "NEG-01 status " + strconv.Itoa(code), steps: []step{status("server/discover", code), inits(initLegacy)},
-			want: "2025-11-25 initialize: server/discover answered status " + strconv.Itoa(code), log: fellBack,
-		})
-	}
-	for _, r := range rows {
-		t.Run(r.name, func(t *testing.T) {
-			t.Parallel()
-			r.run(t, httpServer())
-		})
-	}
-}
-
-func withRPC(s step, code int64) step {
-	f := *s.fail
-	f.RPC = &transport.RPCError{Code: code}
-	s.fail = &f
-	return s
-}
-
-func TestOpenOnStdio(t *testing.T) {
-	t.Parallel()
-	late := func(raw string) *transport.Response { return &transport.Response{Result: []byte(raw)} }
-	rows := []row{
-		{
-			name: "NEG-05 the child exits", steps: []step{exited("server/discover"), inits(initLegacy)},
-			want: "2025-11-25 initialize: the process ended at server/discover", log: probed + "|restart|" + initialized,
-		},
-		{
-			name: "NEG-05 its output ends", steps: []step{
-				{method: "server/discover", fail: failure(refusal.TransportClosed, transport.CauseConnection)}, inits(initLegacy),
-			},
-			want: "2025-11-25 initialize: the process ended at server/discover", log: probed + "|restart|" + initialized,
-		},
-		{
-			name: "NEG-05 the second child exits too", steps: []step{exited("server/discover"), exited("initialize")},
-			want: "transport.exited: the server process ended before the answer", log: probed + "|restart|initialize [/legacy]",
-		},
-		{
-			name: "the child cannot be started again", steps: []step{exited("server/discover")},
-			restart: failure(refusal.TransportSurvivor, ""),
-			want:    "transport.survivor: the server process of (unknown) could not be ended", log: probed + "|restart",
-		},
-		{
-			name: "the second child has the whole start limit", steps: []step{
-				{method: "server/discover", after: 4 * time.Second, fail: exited("server/discover").fail},
-				{method: "initialize", after: 59 * time.Second, resp: inits(initLegacy).resp},
-			},
-			want: "2025-11-25 initialize: the process ended at server/discover", log: probed + "|restart|" + initialized,
-		},
-		{
-			name: "pinned modern, the child exits", server: pin(transport.Modern), steps: []step{exited("server/discover")},
-			want: "transport.exited: the server process ended before the answer", log: probed,
-		},
-		{
-			name: "initialize ends the child", steps: []step{rpcError("server/discover", 0, -32601, ""), exited("initialize")},
-			want: "transport.exited: the server process ended before the answer", log: refusedInit,
-		},
-		{
-			name: "STD-06 a late DiscoverResult before the answer to initialize", steps: []step{
-				silent("server/discover"),
-				{method: "initialize", after: 20 * time.Second, late: late(discoverModern), resp: inits(initLegacy).resp},
-			},
-			want: "2026-07-28 server/discover: server/discover was answered late", log: refusedInit,
-		},
-		{
-			name: "a late DiscoverResult, and initialize is refused", steps: []step{
-				silent("server/discover"), withLate(rpcError("initialize", 0, -32601, ""), late(discoverModern)),
-			},
-			want: "2026-07-28 server/discover: server/discover was answered late", log: refusedInit,
-		},
-		{
-			name: "a late DiscoverResult, and no answer to initialize", steps: []step{
-				silent("server/discover"), withLate(silent("initialize"), late(discoverModern)),
-			},
-			want: "2026-07-28 server/discover: server/discover was answered late", log: refusedInit,
-		},
-		{
-			name: "NEG-14 a late error", steps: []step{
-				silent("server/discover"),
-				withLate(inits(initLegacy), &transport.Response{Err: &transport.RPCError{Code: -32601}}),
-			},
-			want: "2025-11-25 initialize: server/discover was not answered in 5000 ms", log: fellBack,
-		},
-		{
-			name: "a late empty result", steps: []step{silent("server/discover"), withLate(inits(initLegacy), late(`{}`))},
-			want: "2025-11-25 initialize: server/discover was not answered in 5000 ms", log: fellBack,
-		},
-		{
-			name: "a late DiscoverResult without our version", steps: []step{
-				silent("server/discover"), withLate(inits(initLegacy), late(`{"supportedVersions":["2025-11-25"]}`)),
-			},
-			want: "2025-11-25 initialize: server/discover was not answered in 5000 ms", log: fellBack,
-		},
-		{
-			name: "STD-01 noise", steps: []step{{method: "server/discover", fail: failure(refusal.ProtocolStdoutNoise, "")}},
-			want: "protocol.stdout_noise: line (unknown) of the server's stdout ((unknown) bytes) is not a message", log: probed,
-		},
-		{
-			name: "the server does not read", steps: []step{{method: "server/discover", fail: failure(refusal.TransportStalled, transport.CauseDeadline)}},
-			want: "transport.stalled: the server does not read its input", log: probed,
-		},
-	}
-	for _, r := range rows {
-		t.Run(r.name, func(t *testing.T) {
-			t.Parallel()
-			r.run(t, stdioServer())
-		})
-	}
-}
-
-func withLate(s step, late *transport.Response) step {
-	s.late = late
-	return s
 }
 
 func TestOpenInterrupted(t *testing.T) {

@@ -34,7 +34,9 @@ func (s *Session) callRefusal(ctx context.Context, a answer, asked []string, too
 }
 
 // unanswered is a call whose answer did not come. Only what was not sent at all has an outcome that is known.
-func (s *Session) unanswered(ctx context.Context, fail *transport.Failure, asked []string, tool string) *refusal.Refusal {
+func (s *Session) unanswered(
+	ctx context.Context, fail *transport.Failure, asked []string, tool string,
+) *refusal.Refusal {
 	if !fail.Sent {
 		return unsent(ctx, fail)
 	}

@@ -115,7 +115,8 @@ func stdioPeer(t *testing.T, s script) *peer {
 		t.Fatal(err)
 	}
 	log := filepath.Join(t.TempDir(), "log")
-	server := &config.Server{Stdio: &config.Stdio{Command: []string{exe, "child", s.file(t), log}}, Limits: config.DefaultLimits()}
+	command := []string{exe, "child", s.file(t), log}
+	server := &config.Server{Stdio: &config.Stdio{Command: command}, Limits: config.DefaultLimits()}
 	return &peer{
 		server: server,
 		dial: func(context.Context) (transport.Carrier, error) {
