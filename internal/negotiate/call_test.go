@@ -18,7 +18,8 @@ import (
 func resume(t *testing.T, server *config.Server, protocol string, steps ...step) (*Session, *fakeCarrier) {
 	t.Helper()
 	if protocol != transport.Modern {
-		steps = append([]step{inits(`{"protocolVersion":"` + protocol + `","capabilities":{"tools":{"listChanged":true}}}`)}, steps...)
+		opening := inits(`{"protocolVersion":"` + protocol + `","capabilities":{"tools":{"listChanged":true}}}`)
+		steps = append([]step{opening}, steps...)
 	}
 	c := fake(t, steps...)
 	s, err := Resume(t.Context(), c.dialer(), server, me, protocol)
@@ -87,7 +88,8 @@ func TestCallOutcomes(t *testing.T) {
 		},
 		{
 			"more input", called(`{"resultType":"input_required","inputRequests":{
-				"a":{"method":"sampling/createMessage"},"b":{"method":"elicitation/create"},"c":{"method":"sampling/createMessage"}}}`), "",
+				"a":{"method":"sampling/createMessage"},"b":{"method":"elicitation/create"},
+				"c":{"method":"sampling/createMessage"}}}`), "",
 			"feature.multi_round: the server asks for more input before it answers (sampling, elicitation); " +
 				"multi-round results are not admitted in 0.1", 3, "",
 		},
@@ -99,7 +101,8 @@ func TestCallOutcomes(t *testing.T) {
 		},
 		{
 			"another try", called(`{"resultType":"input_required","requestState":"x"}`), "",
-			"feature.multi_round: the server asks for more input before it answers; multi-round results are not admitted in 0.1", 3, "",
+			"feature.multi_round: the server asks for more input before it answers; " +
+				"multi-round results are not admitted in 0.1", 3, "",
 		},
 		{
 			"a task", called(`{"resultType":"task","taskId":"1"}`), "",
@@ -124,14 +127,17 @@ func TestCallOutcomes(t *testing.T) {
 		},
 		{
 			"the method is gone", rpcError("tools/call", 404, -32601, ""), "",
-			"protocol.error: the server answers tools/call with JSON-RPC error -32601 (status 404)", 5, "mcpc snapshot take docs",
+			"protocol.error: the server answers tools/call with JSON-RPC error -32601 (status 404)", 5,
+			"mcpc snapshot take docs",
 		},
 		{
-			"the modern era is gone", status("tools/call", 400), "", "transport.status: HTTP status 400", 5, "mcpc snapshot take docs",
+			"the modern era is gone", status("tools/call", 400), "", "transport.status: HTTP status 400", 5,
+			"mcpc snapshot take docs",
 		},
 		{
 			"-32020", rpcError("tools/call", 400, -32020, ""), transport.Modern,
-			"protocol.header_mismatch: the server refuses the Mcp-* headers of the call (JSON-RPC error -32020)", 5, "mcpc snapshot take docs",
+			"protocol.header_mismatch: the server refuses the Mcp-* headers of the call (JSON-RPC error -32020)", 5,
+			"mcpc snapshot take docs",
 		},
 		{
 			"-32020 means nothing there", rpcError("tools/call", 400, -32020, ""), transport.Legacy,
@@ -210,7 +216,10 @@ func TestCallOutcomes(t *testing.T) {
 			"not read", unsentThen(refusal.TransportStalled, transport.CauseDeadline), "",
 			"transport.stalled: the server does not read its input", 5, "",
 		},
-		{"a page", unusable("tools/call", 200), "", "transport.content_type: the answer is neither application/json nor text/event-stream (status 200)", 5, "may have run"},
+		{
+			"a page", unusable("tools/call", 200), "",
+			"transport.content_type: the answer is neither application/json nor text/event-stream (status 200)", 5, "may have run",
+		},
 		{
 			"a message that is none", sentThen(refusal.ProtocolBatch, "", 200), "",
 			"protocol.batch: the server sent a JSON array; batches are not part of the protocol", 5, "may have run",
@@ -224,7 +233,9 @@ func TestCallOutcomes(t *testing.T) {
 			notAdmitted("sampling"), 3, "not sent again",
 		},
 		{
-			"RES-10 elicitation, then the end", asking(sentThen(refusal.TransportClosed, transport.CauseConnection, 200), "", "elicitation/create"), transport.Legacy,
+			"RES-10 elicitation, then the end",
+			asking(sentThen(refusal.TransportClosed, transport.CauseConnection, 200), "", "elicitation/create"),
+			transport.Legacy,
 			notAdmitted("elicitation"), 3, "not sent again",
 		},
 		{
@@ -232,7 +243,8 @@ func TestCallOutcomes(t *testing.T) {
 			"feature.unknown: the server asked for something that mcpc does not admit, and the call failed", 3, "",
 		},
 		{
-			"roots, then interrupted", asking(sentThen(refusal.Interrupted, transport.CauseInterrupted, 0), "roots/list"), transport.Legacy,
+			"roots, then interrupted",
+			asking(sentThen(refusal.Interrupted, transport.CauseInterrupted, 0), "roots/list"), transport.Legacy,
 			unknown("interrupted"), 5, "",
 		},
 	}
@@ -289,10 +301,12 @@ func TestOutcomeUnknownDetails(t *testing.T) {
 		}
 		server := httpServer()
 		server.Limits.Call = 3 * time.Second
-		s, _ := resume(t, server, transport.Modern, step{method: "tools/call", fail: f}, silent("tools/call"), silent("tools/call"))
+		s, _ := resume(t, server, transport.Modern,
+			step{method: "tools/call", fail: f}, silent("tools/call"), silent("tools/call"))
 		_, err := s.Call(t.Context(), Call{Tool: "weather"})
 		no, _ := refusal.As(err)
-		if no.Detail("status") != int64(503) || no.Detail("retry_after") != int64(7) || no.Detail("tool") != "weather" || no.Detail("limit") != nil {
+		if no.Detail("status") != int64(503) || no.Detail("retry_after") != int64(7) ||
+			no.Detail("tool") != "weather" || no.Detail("limit") != nil {
 			t.Errorf("%#v", no)
 		}
 		before := time.Now()
@@ -312,7 +326,10 @@ func TestOutcomeUnknownDetails(t *testing.T) {
 func TestResultLimit(t *testing.T) {
 	t.Parallel()
 	const raw = `{"content":[]}`
-	for limit, want := range map[int64]string{int64(len(raw)): "", int64(len(raw)) - 1: "limit.result: a result is over 13 bytes"} {
+	for limit, want := range map[int64]string{
+		int64(len(raw)):     "",
+		int64(len(raw)) - 1: "limit.result: a result is over 13 bytes",
+	} {
 		server := stdioServer()
 		server.Limits.ResultBytes = limit
 		s, _ := resume(t, server, transport.Modern, called(raw), result("tools/list", raw))
@@ -375,7 +392,8 @@ func TestProgress(t *testing.T) {
 		s, c := resume(t, server, protocol, steps(), called(`{}`), steps())
 		var got []Progress
 		for range 2 {
-			if _, err := s.Call(t.Context(), Call{Tool: "weather", Progress: func(p Progress) { got = append(got, p) }}); err != nil {
+			call := Call{Tool: "weather", Progress: func(p Progress) { got = append(got, p) }}
+			if _, err := s.Call(t.Context(), call); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -10,7 +10,8 @@ import (
 )
 
 const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
-	`"io.modelcontextprotocol/clientInfo":{"name":"mcpc","version":"0.0.0"},"io.modelcontextprotocol/clientCapabilities":{}}`
+	`"io.modelcontextprotocol/clientInfo":{"name":"mcpc","version":"0.0.0"},` +
+	`"io.modelcontextprotocol/clientCapabilities":{}}`
 
 func TestEnvelope(t *testing.T) {
 	t.Parallel()
@@ -20,17 +21,27 @@ func TestEnvelope(t *testing.T) {
 		req  *transport.Request
 		want string
 	}{
-		"discover":      {discoverRequest(me), `{` + meta + `}`},
-		"initialize":    {initializeRequest(me, "2025-11-25"), `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"mcpc","version":"0.0.0"}}`},
-		"list":          {listRequest(transport.Modern, me, nil), `{` + meta + `}`},
-		"list at":       {listRequest(transport.Modern, me, &cursor), `{"cursor":"",` + meta + `}`},
-		"legacy list":   {listRequest(transport.Legacy, me, nil), `{}`},
-		"call":          {callRequest(transport.Modern, me, whole, ""), `{"name":"zoek/\"café\"","arguments":{ "n":1.10, "big":9007199254740993 },` + meta + `}`},
-		"call without":  {callRequest(transport.Modern, me, Call{Tool: "t"}, ""), `{"name":"t","arguments":{},` + meta + `}`},
-		"call progress": {callRequest(transport.Modern, me, Call{Tool: "t"}, "mcpc-1"), `{"name":"t","arguments":{},` + meta[:len(meta)-1] + `,"progressToken":"mcpc-1"}}`},
-		"legacy call":   {callRequest(transport.Legacy, me, Call{Tool: "t"}, ""), `{"name":"t","arguments":{}}`},
+		"discover": {discoverRequest(me), `{` + meta + `}`},
+		"initialize": {
+			initializeRequest(me, "2025-11-25"),
+			`{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"mcpc","version":"0.0.0"}}`,
+		},
+		"list":        {listRequest(transport.Modern, me, nil), `{` + meta + `}`},
+		"list at":     {listRequest(transport.Modern, me, &cursor), `{"cursor":"",` + meta + `}`},
+		"legacy list": {listRequest(transport.Legacy, me, nil), `{}`},
+		"call": {
+			callRequest(transport.Modern, me, whole, ""),
+			`{"name":"zoek/\"café\"","arguments":{ "n":1.10, "big":9007199254740993 },` + meta + `}`,
+		},
+		"call without": {callRequest(transport.Modern, me, Call{Tool: "t"}, ""), `{"name":"t","arguments":{},` + meta + `}`},
+		"call progress": {
+			callRequest(transport.Modern, me, Call{Tool: "t"}, "mcpc-1"),
+			`{"name":"t","arguments":{},` + meta[:len(meta)-1] + `,"progressToken":"mcpc-1"}}`,
+		},
+		"legacy call": {callRequest(transport.Legacy, me, Call{Tool: "t"}, ""), `{"name":"t","arguments":{}}`},
 		"legacy call progress": {
-			callRequest(transport.Legacy, me, Call{Tool: "t"}, "mcpc-2"), `{"name":"t","arguments":{},"_meta":{"progressToken":"mcpc-2"}}`,
+			callRequest(transport.Legacy, me, Call{Tool: "t"}, "mcpc-2"),
+			`{"name":"t","arguments":{},"_meta":{"progressToken":"mcpc-2"}}`,
 		},
 		"listen": {listenRequest(me), `{"notifications":{"toolsListChanged":true},` + meta + `}`},
 	} {
@@ -68,8 +79,9 @@ func TestFeature(t *testing.T) {
 	for name, want := range map[string]*refusal.Entry{
 		"roots": refusal.FeatureRoots, "roots/list": refusal.FeatureRoots, "sampling/createMessage": refusal.FeatureSampling,
 		"elicitation/create": refusal.FeatureElicitation, "resources/templates/list": refusal.FeatureResources,
-		"prompts/get": refusal.FeaturePrompts, "tasks/cancel": refusal.FeatureTasks, "completion/complete": refusal.FeatureCompletion,
-		"logging/setLevel": refusal.FeatureLogging, "tools/list": nil, "ping": nil, "": nil, "Roots": nil,
+		"prompts/get": refusal.FeaturePrompts, "tasks/cancel": refusal.FeatureTasks,
+		"completion/complete": refusal.FeatureCompletion,
+		"logging/setLevel":    refusal.FeatureLogging, "tools/list": nil, "ping": nil, "": nil, "Roots": nil,
 	} {
 		if got := Feature(name); got != want {
 			t.Errorf("%q: %v", name, got)

@@ -143,7 +143,8 @@ var (
 	me = Client{Name: "mcpc", Version: "0.0.0"}
 
 	discoverModern = `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}`
-	initLegacy     = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"s","version":"1"}}`
+	initLegacy     = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},` +
+		`"serverInfo":{"name":"s","version":"1"}}`
 )
 
 func stdioServer() *config.Server {

@@ -44,7 +44,8 @@ func TestCallMessageIsWhatIsSent(t *testing.T) {
 		"initialize": {`"result":` + initLegacy},
 		"tools/call": {`"result":{"content":[],"n":1.10}`},
 	}
-	call := Call{Tool: "é\"", Arguments: []byte("{ \"n\":\n1.10, \"big\":9007199254740993 }"), Progress: func(Progress) {}}
+	arguments := []byte("{ \"n\":\n1.10, \"big\":9007199254740993 }")
+	call := Call{Tool: "é\"", Arguments: arguments, Progress: func(Progress) {}}
 	for _, protocol := range []string{transport.Modern, transport.Legacy} {
 		for kind, p := range peers(t, members) {
 			t.Run(protocol+" "+kind, func(t *testing.T) {
@@ -75,8 +76,11 @@ func TestCallMessageIsWhatIsSent(t *testing.T) {
 func TestModernOverBoth(t *testing.T) {
 	t.Parallel()
 	for kind, p := range peers(t, map[string][]string{
-		"server/discover": {`404 Not Found|"error":{"code":-32022,"message":"prose","data":{"supported":["2026-07-28"]}}`, `"result":` + discoverModern},
-		"tools/list":      {`"result":{"resultType":"complete","tools":[]}`},
+		"server/discover": {
+			`404 Not Found|"error":{"code":-32022,"message":"prose","data":{"supported":["2026-07-28"]}}`,
+			`"result":` + discoverModern,
+		},
+		"tools/list": {`"result":{"resultType":"complete","tools":[]}`},
 		"tools/call": {
 			`400 Bad Request|"error":{"code":-32602,"message":"prose"}`,
 			`"result":{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create"}}}`,
@@ -119,7 +123,9 @@ func TestSilentProbe(t *testing.T) {
 func TestLateDiscovery(t *testing.T) {
 	t.Parallel()
 	p := stdioPeer(t, script{
-		"initialize": {`{"jsonrpc":"2.0","id":1,"result":` + discoverModern + "}\n" + line(`"error":{"code":-32601,"message":"prose"}`)},
+		"initialize": {
+			`{"jsonrpc":"2.0","id":1,"result":` + discoverModern + "}\n" + line(`"error":{"code":-32601,"message":"prose"}`),
+		},
 		"tools/list": {line(`"result":{"tools":[]}`)},
 	})
 	p.server.Limits.Probe = 30 * time.Millisecond
@@ -198,7 +204,8 @@ func TestLostSession(t *testing.T) {
 	if _, err := s.Call(t.Context(), Call{Tool: "t"}); !refusal.Is(err, refusal.TransportSessionLost) {
 		t.Error(err)
 	}
-	want := "server/discover initialize notifications/initialized tools/list initialize notifications/initialized tools/list tools/call"
+	want := "server/discover initialize notifications/initialized tools/list " +
+		"initialize notifications/initialized tools/list tools/call"
 	if p.methods() != want {
 		t.Error(p.methods())
 	}
@@ -231,15 +238,18 @@ func TestBrokenCall(t *testing.T) {
 
 func TestListenOverBoth(t *testing.T) {
 	t.Parallel()
+	const (
+		head    = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+		granted = `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged",` +
+			`"params":{"notifications":{"toolsListChanged":true}}}` + "\n"
+		changed = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` + "\n"
+	)
+	closed := line(`"result":{"resultType":"complete"}`)
 	for kind, p := range map[string]*peer{
-		"http": httpPeer(t, script{"subscriptions/listen": {"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n" +
-			`data: {"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{"toolsListChanged":true}}}` + "\n\n" +
-			`data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` + "\n\n" +
-			"data: " + line(`"result":{"resultType":"complete"}`) + "\n"}}),
-		"stdio": stdioPeer(t, script{"subscriptions/listen": {
-			`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{"toolsListChanged":true}}}` + "\n" +
-				`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` + "\n" + line(`"result":{"resultType":"complete"}`),
+		"http": httpPeer(t, script{"subscriptions/listen": {
+			head + "data: " + granted + "\ndata: " + changed + "\ndata: " + closed + "\n",
 		}}),
+		"stdio": stdioPeer(t, script{"subscriptions/listen": {granted + changed + closed}}),
 	} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()

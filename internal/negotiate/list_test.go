@@ -70,7 +70,8 @@ func TestListPageRefusals(t *testing.T) {
 		{
 			name:  "more input",
 			steps: []step{listed(`{"resultType":"input_required","inputRequests":{"a":{"method":"roots/list"}}}`)},
-			want:  "feature.multi_round: the server asks for more input before it answers (roots); multi-round results are not admitted in 0.1",
+			want: "feature.multi_round: the server asks for more input before it answers (roots); " +
+				"multi-round results are not admitted in 0.1",
 		},
 		{name: "401", steps: []step{bearer("tools/list", 401)}, want: "oauth.login_required: sign-in is needed"},
 		{
@@ -144,7 +145,8 @@ func text(err error) string {
 func TestListPageLostWhilePaging(t *testing.T) {
 	t.Parallel()
 	s, _ := resume(t, httpServer(), transport.Legacy,
-		lost("tools/list", 404), inits(`{"protocolVersion":"2025-11-25","instructions":"new"}`), listed(`{}`), lost("tools/list", 404))
+		lost("tools/list", 404), inits(`{"protocolVersion":"2025-11-25","instructions":"new"}`), listed(`{}`),
+		lost("tools/list", 404))
 	cursor := "2"
 	before := string(s.Handshake().Result)
 	if _, err := s.ListPage(t.Context(), &cursor); err != nil || s.Changes() != 1 {

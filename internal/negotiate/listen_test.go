@@ -31,9 +31,11 @@ func TestListenModern(t *testing.T) {
 		want string
 		told int
 	}{
-		"closed by the server":    {listening(result("", closed), granted, changed, changed), "", 2},
-		"before it is granted":    {listening(result("", closed), changed, granted, changed), "", 1},
-		"other notifications":     {listening(result("", closed), granted, notification("notifications/message", `{}`)), "", 0},
+		"closed by the server": {listening(result("", closed), granted, changed, changed), "", 2},
+		"before it is granted": {listening(result("", closed), changed, granted, changed), "", 1},
+		"other notifications": {
+			listening(result("", closed), granted, notification("notifications/message", `{}`)), "", 0,
+		},
 		"not granted":             {listening(silent(""), denied, changed), "feature.listen", 0},
 		"granted without tools":   {listening(silent(""), without, changed), "feature.listen", 0},
 		"never granted":           {listening(silent("")), "feature.listen", 0},
@@ -41,7 +43,8 @@ func TestListenModern(t *testing.T) {
 		"an error without status": {listening(rpcError("", 0, -32601, "")), "feature.listen", 0},
 		"a result at once":        {listening(result("", closed)), "feature.listen", 0},
 		"the stream breaks": {
-			listening(step{fail: failure(refusal.TransportClosed, transport.CauseConnection)}, granted, changed), "transport.closed", 1,
+			listening(step{fail: failure(refusal.TransportClosed, transport.CauseConnection)}, granted, changed),
+			"transport.closed", 1,
 		},
 		"401": {listening(bearer("", 401)), "oauth.login_required", 0},
 	}

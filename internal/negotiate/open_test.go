@@ -284,10 +284,13 @@ func TestOpenOnAnyCarrier(t *testing.T) {
 				want:  "limit.deadline_request: no answer to initialize in 60000 ms", log: refusedInit,
 			},
 			{
-				name:  "a slow server within the start limit",
-				steps: []step{silent("server/discover"), {method: "initialize", after: 54 * time.Second, resp: inits(initLegacy).resp}},
-				want:  "2025-11-25 initialize: server/discover was not answered in 5000 ms",
-				log:   fellBack,
+				name: "a slow server within the start limit",
+				steps: []step{
+					silent("server/discover"),
+					{method: "initialize", after: 54 * time.Second, resp: inits(initLegacy).resp},
+				},
+				want: "2025-11-25 initialize: server/discover was not answered in 5000 ms",
+				log:  fellBack,
 			},
 			{
 				name: "pinned modern", server: pin(transport.Modern), steps: []step{discover(discoverModern)},
@@ -391,7 +394,8 @@ func TestOpenNotifyRefused(t *testing.T) {
 	c.notify = failure(refusal.ProtocolNotAccepted, "")
 	server := httpServer()
 	server.Protocol = transport.Legacy
-	if _, err := Open(t.Context(), c.dialer(), server, me); !refusal.Is(err, refusal.ProtocolNotAccepted) || c.closed != 1 {
+	_, err := Open(t.Context(), c.dialer(), server, me)
+	if !refusal.Is(err, refusal.ProtocolNotAccepted) || c.closed != 1 {
 		t.Error(err, c.closed)
 	}
 }
