@@ -31,13 +31,15 @@ var internalAddresses = []string{
 	"192.0.2.1", "192.88.99.1", "192.168.0.1", "192.168.255.255", "198.18.0.1", "198.19.255.255", "198.51.100.7",
 	"203.0.113.9", "224.0.0.1", "239.255.255.250", "240.0.0.1", "255.255.255.255",
 	"::", "::1", "::2", "::7f00:1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:8.8.8.8", "64:ff9b::7f00:1",
-	"64:ff9b::808:808", "64:ff9b:1::a00:1", "100::1", "2001::1", "2001:2::1", "2001:10::1", "2001:db8::1", "2002:7f00:1::1",
-	"2002:808:808::1", "3fff::1", "5f00::1", "fc00::1", "fd12:3456::1", "fe80::1", "fe80::1%eth0", "febf::1", "fec0::1", "ff02::1", "ff0e::1",
+	"64:ff9b::808:808", "64:ff9b:1::a00:1", "100::1", "2001::1", "2001:2::1", "2001:10::1", "2001:db8::1",
+	"2002:7f00:1::1", "2002:808:808::1", "3fff::1", "5f00::1", "fc00::1", "fd12:3456::1",
+	"fe80::1", "fe80::1%eth0", "febf::1", "fec0::1", "ff02::1", "ff0e::1",
 }
 
 var publicAddresses = []string{
 	"1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.1", "100.63.255.255", "100.128.0.1", "126.0.0.1", "128.0.0.1",
-	"169.253.0.1", "172.15.255.255", "172.32.0.1", "192.0.1.1", "192.167.0.1", "198.17.0.1", "198.20.0.1", "223.255.255.255",
+	"169.253.0.1", "172.15.255.255", "172.32.0.1", "192.0.1.1", "192.167.0.1", "198.17.0.1", "198.20.0.1",
+	"223.255.255.255",
 	"2001:4860:4860::8888", "2606:4700::1111", "2a00:1450::1", "2003::1",
 }
 
@@ -71,7 +73,9 @@ func TestServerSuppliedAddress(t *testing.T) {
 			wantGet(t, how, ClientPolicy{Purpose: ForMetadata, LookupEnv: look}, "https://"+host+"/x", refusal.TransportAddress)
 		}
 	}
-	for _, host := range []string{"2130706433", "0x7f000001", "127.1", "0177.0.0.1", "127.0.0.1.", "localhost", "a.localhost", "LOCALHOST."} {
+	for _, host := range []string{
+		"2130706433", "0x7f000001", "127.1", "0177.0.0.1", "127.0.0.1.", "localhost", "a.localhost", "LOCALHOST.",
+	} {
 		wantGet(t, "proxied", ClientPolicy{Purpose: ForToken, LookupEnv: environ("https_proxy", proxy)},
 			"https://"+host+"/x", refusal.TransportAddress)
 	}
@@ -102,7 +106,8 @@ func TestRebinding(t *testing.T) {
 	if ips, err := r.LookupNetIP(t.Context(), "ip6", "as.example."); err != nil || internalAddress(ips[0]) {
 		t.Fatalf("first answer %v, %v", ips, err)
 	}
-	wantGet(t, "rebound", ClientPolicy{Purpose: ForToken, Resolver: r}, "https://as.example.:"+port, refusal.TransportAddress)
+	p := ClientPolicy{Purpose: ForToken, Resolver: r}
+	wantGet(t, "rebound", p, "https://as.example.:"+port, refusal.TransportAddress)
 	if n := asked.Load(); n != 0 {
 		t.Errorf("%d connections", n)
 	}
@@ -125,11 +130,16 @@ func TestPlaintext(t *testing.T) {
 	t.Parallel()
 	r := names(func(string, int) netip.Addr { return netip.MustParseAddr("192.168.7.7") })
 	g := &gate{policy: ClientPolicy{AllowInternal: true}}
-	if no := g.checkPlain("localhost:80", netip.MustParseAddrPort("192.168.7.7:80")); no == nil || no.Entry() != refusal.TransportPlaintext {
+	no := g.checkPlain("localhost:80", netip.MustParseAddrPort("192.168.7.7:80"))
+	if no == nil || no.Entry() != refusal.TransportPlaintext {
 		t.Errorf("got %v", no)
 	}
-	for _, u := range []string{"http://192.168.7.7/", "http://example.com/", "http://localhost.example/", "http://0.0.0.0/", "http://[::ffff:127.0.0.1]/"} {
-		wantGet(t, "plain", ClientPolicy{Purpose: ForMetadata, AllowInternal: true, Resolver: r}, u, refusal.TransportPlaintext)
+	p := ClientPolicy{Purpose: ForMetadata, AllowInternal: true, Resolver: r}
+	for _, u := range []string{
+		"http://192.168.7.7/", "http://example.com/", "http://localhost.example/", "http://0.0.0.0/",
+		"http://[::ffff:127.0.0.1]/",
+	} {
+		wantGet(t, "plain", p, u, refusal.TransportPlaintext)
 	}
 }
 
@@ -194,7 +204,8 @@ func TestTLS(t *testing.T) {
 	wantGet(t, "SSL_CERT_FILE", ClientPolicy{Endpoint: endpoint, LookupEnv: environ("SSL_CERT_FILE", ca)}, s.URL, nil)
 	wrong := names(func(string, int) netip.Addr { return netip.MustParseAddr("127.0.0.1") })
 	other := mustURL(t, "https://other.test:"+endpoint.Port())
-	wantGet(t, "wrong name", ClientPolicy{Endpoint: other, CAFile: ca, Resolver: wrong}, other.String(), refusal.TransportTLS)
+	p := ClientPolicy{Endpoint: other, CAFile: ca, Resolver: wrong}
+	wantGet(t, "wrong name", p, other.String(), refusal.TransportTLS)
 
 	if r := get(t, ClientPolicy{Endpoint: endpoint}, s.URL); r.Detail("host") != endpoint.Host {
 		t.Errorf("the configured host is not named: %v", r)
@@ -205,7 +216,8 @@ func TestTLS(t *testing.T) {
 
 	old := tlsServer(t, &tls.Config{MaxVersion: tls.VersionTLS11, MinVersion: tls.VersionTLS10},
 		func(http.ResponseWriter, *http.Request) {})
-	wantGet(t, "TLS 1.1", ClientPolicy{Purpose: ForToken, AllowInternal: true, CAFile: certificateFile(t, old)}, old.URL, refusal.TransportTLS)
+	p = ClientPolicy{Purpose: ForToken, AllowInternal: true, CAFile: certificateFile(t, old)}
+	wantGet(t, "TLS 1.1", p, old.URL, refusal.TransportTLS)
 	plain := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer plain.Close()
 	wantGet(t, "no TLS", ClientPolicy{Purpose: ForToken, AllowInternal: true},
@@ -218,7 +230,10 @@ func TestCertificateFiles(t *testing.T) {
 	if err := os.WriteFile(empty, []byte("no certificate"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]*refusal.Entry{empty: refusal.ConfigCertificates, empty + ".missing": refusal.ConfigUnreadable} {
+	for path, want := range map[string]*refusal.Entry{
+		empty:              refusal.ConfigCertificates,
+		empty + ".missing": refusal.ConfigUnreadable,
+	} {
 		if _, err := NewClient(ClientPolicy{CAFile: path}); !refusal.Is(err, want) {
 			t.Errorf("%s: %v", path, err)
 		}
@@ -234,9 +249,11 @@ func TestProxy(t *testing.T) {
 			target = r.Method + " " + r.Host
 			w.WriteHeader(http.StatusForbidden)
 		}))
-		p := ClientPolicy{Purpose: purpose, Endpoint: mustURL(t, "https://mcp.example/mcp"), LookupEnv: environ("HTTPS_PROXY", proxy.URL)}
+		p := ClientPolicy{Purpose: purpose, Endpoint: mustURL(t, "https://mcp.example/mcp")}
+		p.LookupEnv = environ("HTTPS_PROXY", proxy.URL)
 		r := get(t, p, "https://mcp.example/mcp")
-		if r == nil || r.Entry() != refusal.TransportUnreachable || target != "CONNECT mcp.example:443" || r.HintText() == "" {
+		if r == nil || r.Entry() != refusal.TransportUnreachable || r.HintText() == "" ||
+			target != "CONNECT mcp.example:443" {
 			t.Errorf("purpose %d: %v, the proxy saw %q", purpose, r, target)
 		}
 		target = ""

@@ -56,14 +56,44 @@ func TestAuthorizer(t *testing.T) {
 	}{
 		{"token", []string{ok}, signIn{tokens: []string{"t1"}}, []string{"Bearer t1"}, nil, nil},
 		{"no token", []string{ok}, signIn{tokens: []string{""}}, []string{""}, nil, nil},
-		{"refreshed", []string{no, ok}, signIn{tokens: []string{"t1", "t2"}, again: []any{true}}, []string{"Bearer t1", "Bearer t2"}, []string{"Unauthorized t1 Bearer a|Basic b"}, nil},
-		{"refreshed in vain", []string{no}, signIn{tokens: []string{"t1", "t2"}, again: []any{true}}, []string{"Bearer t1", "Bearer t2"}, []string{"Unauthorized t1 Bearer a|Basic b"}, refusal.OAuthTokenRejected},
-		{"refused", []string{no}, signIn{tokens: []string{""}, again: []any{refusal.New(refusal.OAuthLoginRequired)}}, []string{""}, []string{"Unauthorized  Bearer a|Basic b"}, refusal.OAuthLoginRequired},
-		{"step up", []string{step}, signIn{tokens: []string{"t1"}, again: []any{scopes}}, []string{"Bearer t1"}, []string{`Forbidden t1 bearer error="insufficient_scope"`}, refusal.OAuthScopeRequired},
-		{"refreshed, then step up", []string{no, step}, signIn{tokens: []string{"t1", "t2"}, again: []any{true, scopes}}, []string{"Bearer t1", "Bearer t2"}, []string{"Unauthorized t1 Bearer a|Basic b", `Forbidden t2 bearer error="insufficient_scope"`}, refusal.OAuthScopeRequired},
-		{"never a third try", []string{no, step, ok}, signIn{tokens: []string{"t1"}, again: []any{true, true}}, []string{"Bearer t1", "Bearer t1"}, []string{"Unauthorized t1 Bearer a|Basic b", `Forbidden t1 bearer error="insufficient_scope"`}, refusal.OAuthTokenRejected},
-		{"403 of the method", []string{bare}, signIn{tokens: []string{"t1"}}, []string{"Bearer t1"}, nil, refusal.TransportMethodRefused},
-		{"not a refusal", []string{no}, signIn{tokens: []string{"t1"}, again: []any{errors.New("secret text")}}, []string{"Bearer t1"}, []string{"Unauthorized t1 Bearer a|Basic b"}, refusal.Internal},
+		{
+			"refreshed", []string{no, ok}, signIn{tokens: []string{"t1", "t2"}, again: []any{true}},
+			[]string{"Bearer t1", "Bearer t2"}, []string{"Unauthorized t1 Bearer a|Basic b"}, nil,
+		},
+		{
+			"refreshed in vain", []string{no}, signIn{tokens: []string{"t1", "t2"}, again: []any{true}},
+			[]string{"Bearer t1", "Bearer t2"}, []string{"Unauthorized t1 Bearer a|Basic b"},
+			refusal.OAuthTokenRejected,
+		},
+		{
+			"refused", []string{no},
+			signIn{tokens: []string{""}, again: []any{refusal.New(refusal.OAuthLoginRequired)}}, []string{""},
+			[]string{"Unauthorized  Bearer a|Basic b"}, refusal.OAuthLoginRequired,
+		},
+		{
+			"step up", []string{step}, signIn{tokens: []string{"t1"}, again: []any{scopes}}, []string{"Bearer t1"},
+			[]string{`Forbidden t1 bearer error="insufficient_scope"`}, refusal.OAuthScopeRequired,
+		},
+		{
+			"refreshed, then step up", []string{no, step},
+			signIn{tokens: []string{"t1", "t2"}, again: []any{true, scopes}}, []string{"Bearer t1", "Bearer t2"},
+			[]string{"Unauthorized t1 Bearer a|Basic b", `Forbidden t2 bearer error="insufficient_scope"`},
+			refusal.OAuthScopeRequired,
+		},
+		{
+			"never a third try", []string{no, step, ok}, signIn{tokens: []string{"t1"}, again: []any{true, true}},
+			[]string{"Bearer t1", "Bearer t1"},
+			[]string{"Unauthorized t1 Bearer a|Basic b", `Forbidden t1 bearer error="insufficient_scope"`},
+			refusal.OAuthTokenRejected,
+		},
+		{
+			"403 of the method", []string{bare}, signIn{tokens: []string{"t1"}}, []string{"Bearer t1"}, nil,
+			refusal.TransportMethodRefused,
+		},
+		{
+			"not a refusal", []string{no}, signIn{tokens: []string{"t1"}, again: []any{errors.New("secret text")}},
+			[]string{"Bearer t1"}, []string{"Unauthorized t1 Bearer a|Basic b"}, refusal.Internal,
+		},
 		{"token no header carries", []string{ok}, signIn{tokens: []string{"t\r\nX: y"}}, nil, nil, refusal.SourceNotText},
 	}
 	for _, row := range rows {
@@ -112,7 +142,8 @@ func TestConfiguredCredentialRefused(t *testing.T) {
 func TestUnsendableHeader(t *testing.T) {
 	t.Parallel()
 	for _, h := range []SecretHeader{{"X-Key", config.NewSecret("a\nb")}, {"X Key", config.NewSecret("a")}} {
-		o := HTTPOptions{Server: &config.Server{HTTP: &config.HTTP{URL: "https://h/"}, Limits: config.DefaultLimits()}, Headers: []SecretHeader{h}}
+		server := &config.Server{HTTP: &config.HTTP{URL: "https://h/"}, Limits: config.DefaultLimits()}
+		o := HTTPOptions{Server: server, Headers: []SecretHeader{h}}
 		if c, err := DialHTTP(o); !refusal.Is(err, refusal.SourceNotText) || c != nil {
 			t.Errorf("got %v, %v", c, err)
 		}
@@ -139,7 +170,7 @@ func TestBearer(t *testing.T) {
 	}
 }
 
-// redirector answers with a redirect; the target records whatever arrives there.
+// target records whatever arrives there.
 type target struct {
 	mu   sync.Mutex
 	seen []http.Header
@@ -160,7 +191,9 @@ func TestRedirectsCarryNothing(t *testing.T) {
 	secureServer := tlsServer(t, nil, secure.ServeHTTP)
 	locations := map[string]struct{ from, to, difference string }{
 		"other port": {"http", plainServer, "in the port"},
-		"sub-domain": {"https", "https://evil.mcp.example.com:" + mustURL(t, secureServer.URL).Port() + "/mcp", "in the host"},
+		"sub-domain": {
+			"https", "https://evil.mcp.example.com:" + mustURL(t, secureServer.URL).Port() + "/mcp", "in the host",
+		},
 		"downgrade":  {"https", plainServer, "in the scheme"},
 		"cross-host": {"http", "http://localhost:" + mustURL(t, plainServer).Port() + "/mcp", "in the host"},
 		"userinfo":   {"http", "http://user:pw@" + strings.TrimPrefix(plainServer, "http://"), "in the port"},
@@ -229,7 +262,8 @@ func TestErrorsHoldNoSecretsAndNoPeerText(t *testing.T) {
 	t.Parallel()
 	canary := "canary-4711"
 	for _, raw := range []string{
-		rawJSON("400 "+canary, `{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"`+canary+`","data":"`+canary+`"}}`, "X: "+canary),
+		rawJSON("400 "+canary, `{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"`+canary+`","data":"`+
+			canary+`"}}`, "X: "+canary),
 		rawBody("200 OK", canary+"/html", canary),
 		rawBody("502 "+canary, "text/html", canary, "Retry-After: "+canary),
 		rawJSON("200 OK", canary),
