@@ -218,7 +218,8 @@ func TestCallOutcomes(t *testing.T) {
 		},
 		{
 			"a page", unusable("tools/call", 200), "",
-			"transport.content_type: the answer is neither application/json nor text/event-stream (status 200)", 5, "may have run",
+			"transport.content_type: the answer is neither application/json nor text/event-stream (status 200)",
+			5, "may have run",
 		},
 		{
 			"a message that is none", sentThen(refusal.ProtocolBatch, "", 200), "",
