@@ -315,6 +315,22 @@ func TestWhatIsNotEvaluatedIsSentWithANote(t *testing.T) {
 	}
 }
 
+func TestValuesAreNotShown(t *testing.T) {
+	t.Parallel()
+	src := files{"f": "CANARY"}
+	for _, words := range [][]string{
+		{"CANARY"}, {"s", "=", "CANARY"}, {"=CANARY"}, {"CANARY\xff"}, {"i=CANARY"}, {"b=CANARY"}, {"o=CANARY"}, {"e=CANARY"},
+		{"any:=CANARY"}, {"any:={\"CANARY\":1,\"CANARY\":2}"}, {"i=@f"}, {"any:=@f"}, {"s=1", "s=CANARY"}, {"no=CANARY"},
+	} {
+		_, _, err := Parse(everyType, words, nil, src, limit)
+		r := refusal.From(err)
+		text, _ := r.MarshalJSON()
+		if r == nil || strings.Contains(string(text), "CANARY") {
+			t.Errorf("%q: %s", words, text)
+		}
+	}
+}
+
 // A word either becomes one strict object that holds its key, or is refused by name.
 func FuzzArgumentWord(f *testing.F) {
 	for _, seed := range []string{

@@ -2,6 +2,7 @@ package arguments
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -20,8 +21,8 @@ type word struct {
 // fromWords builds an object with the members in the order of the words.
 func (p *parser) fromWords(words []string) ([]byte, error) {
 	b, seen := []byte{'{'}, map[string]bool{}
-	for _, raw := range words {
-		w, err := p.split(raw)
+	for i, raw := range words {
+		w, err := p.split(i, raw)
 		if err != nil {
 			return nil, err
 		}
@@ -48,20 +49,22 @@ func (p *parser) fromWords(words []string) ([]byte, error) {
 	return b, p.bounded(b)
 }
 
-// split reads the form of a word. The key ends at the first "=".
-func (p *parser) split(raw string) (w word, err error) {
+// split reads the form of a word. The key ends at the first "=". A word without a key is named by its place: what
+// stands there may be a value that was meant for another word, and values are not shown.
+func (p *parser) split(i int, raw string) (w word, err error) {
+	place := "word " + strconv.Itoa(i+1)
 	if !utf8.ValidString(raw) {
-		return w, p.refuse(refusal.ArgumentsSyntax, strings.ToValidUTF8(raw, "\ufffd"), reason("is not UTF-8"))
+		return w, p.refuse(refusal.ArgumentsSyntax, place, reason("is not UTF-8"))
 	}
 	key, text, found := strings.Cut(raw, "=")
 	if !found {
-		return w, p.refuse(refusal.ArgumentsSyntax, raw, reason("must be key=value, key:=JSON, key=@FILE or key:=@FILE"))
+		return w, p.refuse(refusal.ArgumentsSyntax, place, reason("must be key=value, key:=JSON, key=@FILE or key:=@FILE"))
 	}
 	w.key, w.json = strings.CutSuffix(key, ":")
 	w.text, w.file = strings.CutPrefix(text, "@")
 	switch {
 	case w.key == "":
-		return w, p.refuse(refusal.ArgumentsSyntax, raw, reason("has no key before the ="))
+		return w, p.refuse(refusal.ArgumentsSyntax, place, reason("has no key before the ="))
 	case w.file && w.text == "":
 		return w, p.refuse(refusal.ArgumentsSyntax, w.key, reason(`names no file after the @; a text is written key:='"@"'`))
 	}

@@ -131,3 +131,26 @@ func TestTheEvaluatorLoadsNothing(t *testing.T) {
 		}
 	}
 }
+
+// Whatever the bytes, there is a verdict; a fault is at a place of the instance, and the evaluator did not panic.
+func FuzzEvaluate(f *testing.F) {
+	for _, pair := range hostile() {
+		if len(pair[0])+len(pair[1]) < 10_000 {
+			f.Add([]byte(pair[0]), []byte(pair[1]))
+		}
+	}
+	f.Fuzz(func(t *testing.T, schema, instance []byte) {
+		r := Evaluate(schema, instance)
+		switch {
+		case r.Why == panicked:
+			t.Fatalf("panicked on %s with %s", schema, instance)
+		case (r.Verdict == NotEvaluated) != (r.Why != ""):
+			t.Fatalf("%+v", r)
+		case r.Verdict == Invalid && r.Pointer != "":
+			value, _ := decode(instance, maxInstanceBytes, "")
+			if _, ok := lookup(value, strings.Split(r.Pointer, "/")[1:]); !ok {
+				t.Fatalf("%s is no place of %s", r.Pointer, instance)
+			}
+		}
+	})
+}
