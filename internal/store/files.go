@@ -118,7 +118,7 @@ func replace(path string, data []byte) error {
 		_ = os.Remove(next)
 		return err
 	}
-	if err := os.Rename(next, path); err != nil {
+	if err := rename(next, path); err != nil {
 		_ = os.Remove(next)
 		return err
 	}

@@ -9,6 +9,8 @@ import (
 	"syscall"
 )
 
+func rename(from, to string) error { return os.Rename(from, to) }
+
 func chmod(f *os.File, mode fs.FileMode) error { return f.Chmod(mode) }
 
 // syncDir makes the names in a folder durable; without it a crash can undo a rename that was reported as done.
