@@ -32,13 +32,16 @@ func foreign(data []byte, path string) *refusal.Refusal {
 		return nil
 	}
 	r := refusal.New(refusal.ConfigForeign, refusal.Own("path", path), refusal.Own("kind", kind))
-	if pointer == "" {
-		return r.Hint("mcpc reads JSON only; write these servers into the configuration by hand")
+	if pointer != "" {
+		r = r.With(refusal.Own("pointer", pointer))
+	}
+	if kind != kindClaude && kind != kindGemini && kind != kindVSCode {
+		return r.Hint("this kind cannot be imported; write its servers into the configuration by hand")
 	}
 	if path == "" {
 		path = "FILE"
 	}
-	return r.With(refusal.Own("pointer", pointer)).Hint("mcpc config import " + path)
+	return r.Hint("mcpc config import " + path)
 }
 
 var (

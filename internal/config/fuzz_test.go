@@ -1,6 +1,8 @@
 package config
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -39,6 +41,38 @@ func FuzzConfig(f *testing.F) {
 					t.Fatalf("a header without a source: %+v", h)
 				}
 			}
+		}
+	})
+}
+
+// FuzzImport: what is imported loads.
+func FuzzImport(f *testing.F) {
+	paths, err := filepath.Glob("testdata/foreign/*")
+	if err != nil || len(paths) == 0 {
+		f.Fatal("no seeds", err)
+	}
+	for _, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	for _, v := range vectors(f) {
+		if strings.HasPrefix(v.name, "foreign") {
+			f.Add(v.data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		im, err := Import(data, "other.json")
+		if err != nil {
+			if _, ok := refusal.As(err); !ok || im != nil {
+				t.Fatalf("got %v, %v", im, err)
+			}
+			return
+		}
+		if _, err := Parse(im.Config, "config.json"); err != nil {
+			t.Fatalf("%v\n%s", err, im.Config)
 		}
 	})
 }
