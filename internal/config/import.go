@@ -28,9 +28,9 @@ type Dropped struct {
 }
 
 // Import reads the JSON configurations of Claude Desktop, Claude Code, Cursor, VS Code and the Gemini CLI, comments and
-// trailing commas included. It keeps commands, URLs and the names of variables, and never a value that could be a secret.
-// A server that would be another one without a part that cannot be kept is dropped whole. Errors are config.not_importable,
-// limit.config and what Parse says of the text.
+// trailing commas included. It keeps commands, URLs and the names of variables, and never a value that could be a
+// secret. A server that would be another one without a part that cannot be kept is dropped whole. Errors are
+// config.not_importable, limit.config and what Parse says of the text.
 func Import(data []byte, path string) (*Imported, error) {
 	if len(data) > MaxBytes {
 		return nil, refusal.New(refusal.LimitConfig, refusal.Num("limit", int64(MaxBytes)))

@@ -28,7 +28,9 @@ func TestImport(t *testing.T) {
 			{"/mcpServers/api/oauth/clientId", "a client is configured with its issuer, which the file does not say"},
 			{"/mcpServers/api", "the whole server: config.template at /http/url"},
 		}},
-		{"cursor-mcp.json", kindClaude, map[string]string{"a": "https://mcp.example.com/mcp", "b": "uvx example-mcp"}, []Dropped{
+		{"cursor-mcp.json", kindClaude, map[string]string{
+			"a": "https://mcp.example.com/mcp", "b": "uvx example-mcp",
+		}, []Dropped{
 			{"/mcpServers/a/headers/Authorization", whole},
 			{"/mcpServers/b/env/TOKEN", "the value; the name is kept, and TOKEN must be set where mcpc runs"},
 		}},
@@ -89,8 +91,9 @@ func TestImport(t *testing.T) {
 func TestImportKeepsNamesAndNoValues(t *testing.T) {
 	t.Parallel()
 	im, err := Import([]byte(`{"mcpServers":{
-	  "h":{"type":"http","url":"https://h.example/mcp","headers":{"X-A":"${A_KEY}","X-B":"${env:B_KEY}","X-C":"$C_KEY","X-D":"canary",
-	       "X-E":"Bearer ${E_KEY}","X-F":"${input:f}","X-G":"${G:-canary}"},"oauth":{"scopes":["read"],"callbackPort":3118}},
+	  "h":{"type":"http","url":"https://h.example/mcp","headers":{"X-A":"${A_KEY}","X-B":"${env:B_KEY}","X-C":"$C_KEY",
+	       "X-D":"canary","X-E":"Bearer ${E_KEY}","X-F":"${input:f}","X-G":"${G:-canary}"},
+	       "oauth":{"scopes":["read"],"callbackPort":3118}},
 	  "s":{"command":"x","env":{"LOG":"canary","PATH":"/canary"}},
 	  "k":{"command":"x","args":["--token","canary"]},
 	  "e":{"type":"sse","url":"https://h.example/sse"}}}`), "f.json")
@@ -155,7 +158,8 @@ func TestImportKeepsTheFirstOfAName(t *testing.T) {
 	if err != nil || strings.Contains(string(im.Config), `"y"`) {
 		t.Fatal(im, err)
 	}
-	if diff := cmp.Diff([]Dropped{{"/servers/a", "the whole server: another of that name came before"}}, im.Dropped); diff != "" {
+	want := []Dropped{{"/servers/a", "the whole server: another of that name came before"}}
+	if diff := cmp.Diff(want, im.Dropped); diff != "" {
 		t.Error(diff)
 	}
 }
