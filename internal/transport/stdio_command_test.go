@@ -41,7 +41,7 @@ func TestStdioEnvironment(t *testing.T) {
 			}
 			return os.LookupEnv(name)
 		}
-		response, err := dialFake(t, o).Exchange(t.Context(), echo, nil)
+		response, err := dialFake(t, o).Exchange(soon(t), echo, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestStdioArguments(t *testing.T) {
 	args := []string{"a & calc", "%USERNAME%", "$HOME", "`id`", "$(id)", "*", "x'y", ";", ">out", ""}
 	o := fakeOptions(t, "read", "args", "eof")
 	o.Server.Stdio.Command = append(o.Server.Stdio.Command, args...)
-	response, err := dialFake(t, o).Exchange(t.Context(), echo, nil)
+	response, err := dialFake(t, o).Exchange(soon(t), echo, nil)
 	if err != nil || string(response.Result) != `{"is":"`+strings.Join(args, "|")+`"}` {
 		t.Errorf("%v %v", response, err)
 	}
@@ -213,7 +213,7 @@ func TestStdioWorkingDirectory(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(o.Server.Stdio.Cwd, "answer"), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := dialFake(t, o).Exchange(t.Context(), echo, nil); err != nil {
+	if _, err := dialFake(t, o).Exchange(soon(t), echo, nil); err != nil {
 		t.Error(err)
 	}
 }

@@ -19,6 +19,13 @@ var (
 	answer = `write {"jsonrpc":"2.0","id":1,"result":{}}\n`
 )
 
+// soon is the context of an exchange that is not meant to end by its deadline.
+func soon(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
 func failureOf(t *testing.T, err error, want *refusal.Entry) *Failure {
 	t.Helper()
 	var f *Failure
@@ -83,7 +90,7 @@ func TestStdioLines(t *testing.T) {
 				o := fakeOptions(t, steps...)
 				o.Server.Stdio.SkipNoise = skip
 				s := dialFake(t, o)
-				response, err := s.Exchange(t.Context(), echo, nil)
+				response, err := s.Exchange(soon(t), echo, nil)
 				want, skipped := test.strict, 0
 				if skip {
 					want, skipped = test.skip, test.skipped
@@ -114,7 +121,7 @@ func checkOutcome(t *testing.T, response *Response, err error, want string) {
 func TestStdioNoisePlace(t *testing.T) {
 	t.Parallel()
 	s := dialFake(t, fakeOptions(t, "read", `write \n{"jsonrpc":"2.0","method":"n"}\nhello there  \r\n`, "eof"))
-	_, err := s.Exchange(t.Context(), echo, nil)
+	_, err := s.Exchange(soon(t), echo, nil)
 	f := failureOf(t, err, refusal.ProtocolStdoutNoise)
 	if f.Refusal.Detail("line") != int64(3) || f.Refusal.Detail("bytes") != int64(11) || !f.Sent || f.Unusable {
 		t.Errorf("%+v %v", f, f.Refusal)
@@ -129,7 +136,7 @@ func TestStdioSkippedLimit(t *testing.T) {
 	for lines, want := range map[int]string{2: "", 3: "", 4: "limit.skipped_lines"} {
 		o := fakeOptions(t, "read", "write "+strings.Repeat(`noise\n`, lines), answer, "eof")
 		o.Server.Stdio.SkipNoise, o.Server.Limits.SkippedLines = true, 3
-		response, err := dialFake(t, o).Exchange(t.Context(), echo, nil)
+		response, err := dialFake(t, o).Exchange(soon(t), echo, nil)
 		checkOutcome(t, response, err, want)
 	}
 }
@@ -139,9 +146,9 @@ func TestStdioAfterRefusal(t *testing.T) {
 	t.Parallel()
 	s := dialFake(t, fakeOptions(t, "read", `write hello\n`, answer,
 		"read", `write {"jsonrpc":"2.0","id":2,"result":{"n":2}}\n`, "eof"))
-	_, err := s.Exchange(t.Context(), echo, nil)
+	_, err := s.Exchange(soon(t), echo, nil)
 	failureOf(t, err, refusal.ProtocolStdoutNoise)
-	response, err := s.Exchange(t.Context(), echo, nil)
+	response, err := s.Exchange(soon(t), echo, nil)
 	if err != nil || string(response.Result) != `{"n":2}` {
 		t.Fatalf("%v %v", response, err)
 	}
@@ -153,7 +160,7 @@ func TestStdioAnswerBeforehand(t *testing.T) {
 	s := dialFake(t, fakeOptions(t, answer, "read", "eof"))
 	c := s.current()
 	c.queue = []*outgoing{newOutgoing("", bytes.Repeat([]byte(" "), 1<<20))} // keeps the request waiting
-	_, err := s.Exchange(t.Context(), echo, nil)
+	_, err := s.Exchange(soon(t), echo, nil)
 	if f := failureOf(t, err, refusal.ProtocolID); f.Sent || len(c.queue) > 1 {
 		t.Errorf("%+v, %d queued", f, len(c.queue))
 	}
@@ -163,7 +170,7 @@ func TestStdioNotes(t *testing.T) {
 	t.Parallel()
 	s := dialFake(t, fakeOptions(t, "read", "notes 3", answer, "eof"))
 	var got []string
-	_, err := s.Exchange(t.Context(), echo, func(n Notification) { got = append(got, n.Method) })
+	_, err := s.Exchange(soon(t), echo, func(n Notification) { got = append(got, n.Method) })
 	if diff := cmp.Diff([]string{"n/0", "n/1", "n/2"}, got); diff != "" || err != nil {
 		t.Error(diff, err)
 	}
@@ -173,7 +180,7 @@ func TestStdioErrorAnswer(t *testing.T) {
 	t.Parallel()
 	s := dialFake(t, fakeOptions(t, "read",
 		`write {"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"secret words","data":[1]}}\n`, "eof"))
-	response, err := s.Exchange(t.Context(), echo, nil)
+	response, err := s.Exchange(soon(t), echo, nil)
 	if err != nil || response.Err.Code != -32601 || string(response.Err.Data) != "[1]" || response.Status != 0 {
 		t.Errorf("%+v %v", response, err)
 	}
@@ -192,7 +199,7 @@ func TestStdioServerRequests(t *testing.T) {
 		`expect "id":2,"error"`,
 		answer, "eof"))
 	s.Use(Protocol{Version: Legacy, Legacy: true})
-	if _, err := s.Exchange(t.Context(), echo, nil); err != nil {
+	if _, err := s.Exchange(soon(t), echo, nil); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"roots/list", ""}, s.Asked()); diff != "" {
@@ -204,17 +211,17 @@ func TestStdioServerRequestModern(t *testing.T) {
 	t.Parallel()
 	s := dialFake(t, fakeOptions(t, "read", `write {"jsonrpc":"2.0","id":1,"method":"roots/list"}\n`, "eof"))
 	s.Use(Protocol{Version: Modern})
-	_, err := s.Exchange(t.Context(), echo, nil)
+	_, err := s.Exchange(soon(t), echo, nil)
 	failureOf(t, err, refusal.ProtocolServerRequest)
 }
 
 func TestStdioNotify(t *testing.T) {
 	t.Parallel()
 	s := dialFake(t, fakeOptions(t, `expect {"jsonrpc":"2.0","method":"notifications/initialized"}`, "read", answer, "eof"))
-	if err := s.Notify(t.Context(), &Request{Method: "notifications/initialized"}); err != nil {
+	if err := s.Notify(soon(t), &Request{Method: "notifications/initialized"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Exchange(t.Context(), echo, nil); err != nil {
+	if _, err := s.Exchange(soon(t), echo, nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -223,7 +230,7 @@ func TestStdioExit(t *testing.T) {
 	t.Parallel()
 	o := fakeOptions(t, "read", "exit 7")
 	o.Server.Stdio.Env = append(o.Server.Stdio.Env, "PATH")
-	_, err := dialFake(t, o).Exchange(t.Context(), echo, nil)
+	_, err := dialFake(t, o).Exchange(soon(t), echo, nil)
 	f := failureOf(t, err, refusal.TransportExited)
 	if f.Refusal.Detail("exit") != int64(7) || f.Refusal.Detail("method") != "tools/call" || !f.Exited || !f.Sent || f.Cause != CauseExited {
 		t.Errorf("%+v %v", f, f.Refusal)
@@ -238,12 +245,12 @@ func TestStdioExitAtOnce(t *testing.T) {
 	t.Parallel()
 	s := dialFake(t, fakeOptions(t, "exit 3"))
 	<-s.current().exited
-	_, err := s.Exchange(t.Context(), echo, nil)
+	_, err := s.Exchange(soon(t), echo, nil)
 	f := failureOf(t, err, refusal.TransportExited)
 	if f.Refusal.Detail("exit") != int64(3) || f.Sent {
 		t.Errorf("%+v %v", f, f.Refusal)
 	}
-	if err := s.Notify(t.Context(), echo); !refusal.Is(err, refusal.TransportExited) {
+	if err := s.Notify(soon(t), echo); !refusal.Is(err, refusal.TransportExited) {
 		t.Error(err)
 	}
 }
@@ -251,7 +258,7 @@ func TestStdioExitAtOnce(t *testing.T) {
 func TestStdioStdoutClosed(t *testing.T) {
 	t.Parallel()
 	s := dialFake(t, fakeOptions(t, "read", "close-stdout", "eof"))
-	_, err := s.Exchange(t.Context(), echo, nil)
+	_, err := s.Exchange(soon(t), echo, nil)
 	if f := failureOf(t, err, refusal.TransportClosed); f.Cause != CauseConnection || f.Exited {
 		t.Errorf("%+v", f)
 	}
@@ -262,10 +269,10 @@ func TestStdioStdinClosed(t *testing.T) {
 	o := fakeOptions(t, "read", "close-stdin", answer, "hang")
 	o.Server.Limits.Shutdown = 100 * time.Millisecond
 	s := dialFake(t, o)
-	if _, err := s.Exchange(t.Context(), echo, nil); err != nil {
+	if _, err := s.Exchange(soon(t), echo, nil); err != nil {
 		t.Fatal(err)
 	}
-	_, err := s.Exchange(t.Context(), echo, nil)
+	_, err := s.Exchange(soon(t), echo, nil)
 	if f := failureOf(t, err, refusal.TransportClosed); f.Cause != CauseConnection || f.Exited || f.Sent {
 		t.Errorf("%+v", f)
 	}
@@ -275,10 +282,10 @@ func TestStdioRestart(t *testing.T) {
 	t.Parallel()
 	s := dialFake(t, fakeOptions(t, `expect "id":1,`, answer, `write {"jsonrpc":"2.0","id":1,"method":"roots/list"}\n`, "read", "exit 1"))
 	for range 3 {
-		if _, err := s.Exchange(t.Context(), echo, nil); err != nil {
+		if _, err := s.Exchange(soon(t), echo, nil); err != nil {
 			t.Fatal(err)
 		}
-		_, err := s.Exchange(t.Context(), echo, nil)
+		_, err := s.Exchange(soon(t), echo, nil)
 		failureOf(t, err, refusal.TransportExited)
 		if len(s.Asked()) != 1 {
 			t.Error(s.Asked())
@@ -313,7 +320,7 @@ func TestStdioTrace(t *testing.T) {
 	o := fakeOptions(t, "read", `write {"jsonrpc":"2.0","method":"n"}\nnoise\n`, answer, "eof")
 	o.Server.Stdio.SkipNoise = true
 	o.Trace = NewTrace(&b, func() time.Time { return time.Time{} })
-	if _, err := dialFake(t, o).Exchange(t.Context(), echo, nil); err != nil {
+	if _, err := dialFake(t, o).Exchange(soon(t), echo, nil); err != nil {
 		t.Fatal(err)
 	}
 	const at = `{"time":"0001-01-01T00:00:00Z","direction":`
