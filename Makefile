@@ -75,6 +75,10 @@ demo: ## discover, review, grant, call, refuse: the product in one transcript
 real-servers: testdata/node/node_modules/.made ## mcpc against servers that others wrote; needs Node 20, npm
 	@cd testdata/realservers && go test -count=1
 
+.PHONY: live-keyring
+live-keyring: ## a real Secret Service on a private bus; needs gnome-keyring and dbus
+	@testdata/keyring/live.sh
+
 .PHONY: bench
 bench: ## mcpc beside the official SDK's client, as ratios from one run
 	@go run ./testdata/bench/run
