@@ -131,9 +131,8 @@ func (g *gate) refuse(u *url.URL, lane *http.Transport, err error, sent, handsha
 	if r, ok := refusal.As(err); ok {
 		return r
 	}
-	switch text := err.Error(); {
-	case strings.Contains(text, "response headers exceeded"), // HTTP/1; net/http has no type for it
-		strings.Contains(text, "response header list larger"): // HTTP/2
+	switch {
+	case headerOverLimit(err.Error()):
 		return refusal.New(refusal.LimitHeaders, refusal.Num("limit", g.policy.HeaderBytes))
 	case sent:
 		return refusal.New(refusal.TransportClosed)
@@ -145,6 +144,13 @@ func (g *gate) refuse(u *url.URL, lane *http.Transport, err error, sent, handsha
 		r = r.Hint("the connection was tried through the proxy that HTTPS_PROXY names")
 	}
 	return r
+}
+
+// headerOverLimit knows the error by its text, since net/http has no type for it.
+func headerOverLimit(text string) bool {
+	return strings.Contains(text, "response headers exceeded") || // HTTP/1.1
+		strings.Contains(text, "response header list larger") || // HTTP/2
+		strings.Contains(text, "COMPRESSION_ERROR") // HTTP/2, where a single value is over the limit
 }
 
 func tlsFault(err error, handshake bool) string {

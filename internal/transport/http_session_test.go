@@ -20,7 +20,8 @@ func TestLegacySession(t *testing.T) {
 		rawJSON("200 OK", resultOf(2), "Mcp-Session-Id: other"),
 		rawJSON("404 Gone", ""),
 		rawJSON("200 OK", resultOf(4), "Mcp-Session-Id: s 2"),
-		rawJSON("200 OK", resultOf(5), "Mcp-Session-Id: s-3"),
+		rawJSON("200 OK", resultOf(5)),
+		rawJSON("200 OK", resultOf(6), "Mcp-Session-Id: s-3"),
 		"HTTP/1.1 405 No\r\nContent-Length: 0\r\n\r\n",
 	))
 	c := dialRaw(t, s.url, nil)
@@ -33,6 +34,7 @@ func TestLegacySession(t *testing.T) {
 	_, f := exchange1(t, c, "tools/list")
 	wantRefusal(t, f, refusal.TransportSessionLost)
 	exchange1(t, c, "initialize") // answered with an id that is none
+	exchange1(t, c, "tools/list")
 	exchange1(t, c, "initialize")
 	_ = c.Close()
 	_ = c.Close()
@@ -47,6 +49,7 @@ func TestLegacySession(t *testing.T) {
 		`POST session="s-1" version="2025-11-25" method=""`,
 		`POST session="s-1" version="2025-11-25" method=""`,
 		`POST session="" version="" method=""`,
+		`POST session="" version="2025-11-25" method=""`,
 		`POST session="" version="" method=""`,
 		`DELETE session="s-3" version="2025-11-25" method=""`,
 	}

@@ -161,6 +161,10 @@ func TestAnswerBodies(t *testing.T) {
 		{"two lines", rawBody("200 OK", "application/json", ok, "Content-Type: application/json"), nil, false},
 		{"folded unlike", rawBody("200 OK", "application/json, text/html", ok), refusal.TransportContentType, true},
 		{"201", rawJSON("201 Made", ok), nil, false},
+		{
+			"folded unlike, json last", rawBody("200 OK", "text/html, application/json", ok),
+			refusal.TransportContentType, true,
+		},
 		{"html", rawBody("200 OK", "text/html; charset=utf-8", "<html>"), refusal.TransportContentType, true},
 		{"no type", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", refusal.TransportContentType, true},
 		{"202", "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n", refusal.TransportContentType, true},
