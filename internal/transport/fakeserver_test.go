@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"mcpc/internal/config"
 )
@@ -37,7 +38,7 @@ const fakeServerArg = "fake-stdio-server"
 //	connect ADDRESS   keep a connection to ADDRESS
 //	close-stdout      close stdout
 //	close-stdin       close stdin
-//	hang              wait for ever
+//	hang              wait longer than any test
 //	kill-self         die of SIGKILL
 //	exit N            end with that code; without it the code is 0 at the end of the script
 func fakeServer(script string, args []string) int {
@@ -72,7 +73,8 @@ func (f *fake) do(verb, operand string) (code int, done bool) {
 		code, _ = strconv.Atoi(operand)
 		return code, true
 	case "hang":
-		select {}
+		time.Sleep(time.Minute) // not for ever, should the test itself be killed
+		return 96, true
 	case "kill-self":
 		self, _ := os.FindProcess(os.Getpid())
 		_ = self.Kill()
