@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"time"
 
@@ -99,10 +100,14 @@ func (a *app) note(format string, args ...any) {
 	}
 }
 
-// lookupEnv is os.LookupEnv over the environment that run was given.
+// lookupEnv is os.LookupEnv over the environment that run was given; on Windows names have no case.
 func (a *app) lookupEnv(name string) (string, bool) {
+	same := func(n string) bool { return n == name }
+	if runtime.GOOS == "windows" {
+		same = func(n string) bool { return strings.EqualFold(n, name) }
+	}
 	for i := len(a.environ) - 1; i >= 0; i-- {
-		if v, ok := strings.CutPrefix(a.environ[i], name+"="); ok {
+		if n, v, ok := strings.Cut(a.environ[i], "="); ok && same(n) {
 			return v, true
 		}
 	}
