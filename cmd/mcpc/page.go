@@ -39,8 +39,8 @@ func oneLine(s string) string {
 
 // line prints one line; text from a server must have come through safe.
 func (p *page) line(s string) {
-	p.w.WriteString(strings.TrimRight(s, " "))
-	p.w.WriteByte('\n')
+	_, _ = p.w.WriteString(strings.TrimRight(s, " "))
+	_ = p.w.WriteByte('\n')
 }
 
 func (p *page) linef(format string, args ...any) { p.line(fmt.Sprintf(format, args...)) }

@@ -18,6 +18,7 @@ package arguments
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 
 	"mcpc/internal/refusal"
@@ -107,7 +108,7 @@ func (p *parser) whole(value string) ([]byte, error) {
 }
 
 func strictFault(data []byte, validate func([]byte, int) error) *strictjson.Error {
-	if err, ok := validate(data, strictjson.MaxDepth).(*strictjson.Error); ok {
+	if err, ok := errors.AsType[*strictjson.Error](validate(data, strictjson.MaxDepth)); ok {
 		return err
 	}
 	return nil

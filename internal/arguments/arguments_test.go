@@ -319,8 +319,20 @@ func TestValuesAreNotShown(t *testing.T) {
 	t.Parallel()
 	src := files{"f": "CANARY"}
 	for _, words := range [][]string{
-		{"CANARY"}, {"s", "=", "CANARY"}, {"=CANARY"}, {"CANARY\xff"}, {"i=CANARY"}, {"b=CANARY"}, {"o=CANARY"}, {"e=CANARY"},
-		{"any:=CANARY"}, {"any:={\"CANARY\":1,\"CANARY\":2}"}, {"i=@f"}, {"any:=@f"}, {"s=1", "s=CANARY"}, {"no=CANARY"},
+		{"CANARY"},
+		{"s", "=", "CANARY"},
+		{"=CANARY"},
+		{"CANARY\xff"},
+		{"i=CANARY"},
+		{"b=CANARY"},
+		{"o=CANARY"},
+		{"e=CANARY"},
+		{"any:=CANARY"},
+		{"any:={\"CANARY\":1,\"CANARY\":2}"},
+		{"i=@f"},
+		{"any:=@f"},
+		{"s=1", "s=CANARY"},
+		{"no=CANARY"},
 	} {
 		_, _, err := Parse(everyType, words, nil, src, limit)
 		r := refusal.From(err)

@@ -13,9 +13,11 @@ import (
 // someNames are few, so that document, snapshot and request meet; the last is Cyrillic.
 var someNames = []string{"a", "A", "b", "а"}
 
-var someArguments = []string{`true`, `{"type":"object","additionalProperties":false}`,
+var someArguments = []string{
+	`true`, `{"type":"object","additionalProperties":false}`,
 	`{"type":"object","additionalProperties":false,"properties":{"x":{"type":"integer","maximum":2}}}`,
-	`{"type":"object","additionalProperties":{"$ref":"#/$defs/s"},"$defs":{"s":{"type":"string"}}}`}
+	`{"type":"object","additionalProperties":{"$ref":"#/$defs/s"},"$defs":{"s":{"type":"string"}}}`,
+}
 
 // world is a document by its entries, a snapshot and a request.
 type world struct {

@@ -134,7 +134,7 @@ func (im *importer) server(entry []byte, at string) (s *newServer, reason string
 	url := ""
 	for name, value := range strictjson.Members(entry) {
 		pointer := at + strictjson.Pointer(name)
-		text, isText := strictjson.Text(value)
+		text, _ := strictjson.Text(value)
 		switch name {
 		case "type", "transport":
 			if reason := otherTransport(text); reason != "" {
@@ -143,7 +143,8 @@ func (im *importer) server(entry []byte, at string) (s *newServer, reason string
 		case "command":
 			command = []string{text}
 		case "args":
-			if args, isText = texts(value); !isText {
+			var ok bool
+			if args, ok = texts(value); !ok {
 				return nil, "args is not an array of strings"
 			}
 		case "url", "httpUrl", "serverUrl":

@@ -281,7 +281,7 @@ func checkCall(t *testing.T, got *Result, err error, want string, exit int, hint
 		}
 		return
 	}
-	no, ok := err.(*refusal.Refusal)
+	no, ok := refusal.As(err)
 	if !ok || got != nil {
 		t.Fatalf("%v %v, want %s", got, err, want)
 	}

@@ -2,6 +2,7 @@ package negotiate
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"mcpc/internal/refusal"
@@ -19,6 +20,6 @@ func within(ctx context.Context, limit time.Duration) (context.Context, context.
 
 // limitReached returns the limit that ended ctx, as the field of a refusal.
 func limitReached(ctx context.Context) (limit refusal.Field, ok bool) {
-	cause, ok := context.Cause(ctx).(reached)
+	cause, ok := errors.AsType[reached](context.Cause(ctx))
 	return refusal.Num("limit", time.Duration(cause).Milliseconds()), ok
 }

@@ -134,7 +134,7 @@ func text(err error) string {
 	if err == nil {
 		return ""
 	}
-	if _, ok := err.(*refusal.Refusal); !ok {
+	if _, ok := refusal.As(err); !ok {
 		return "not a refusal: " + err.Error()
 	}
 	return err.Error()

@@ -61,7 +61,7 @@ func (r row) run(t *testing.T, server *config.Server) {
 
 func outcome(s *Session, err error) string {
 	if err != nil {
-		if _, ok := err.(*refusal.Refusal); !ok {
+		if _, ok := refusal.As(err); !ok {
 			return "not a refusal: " + err.Error()
 		}
 		return err.Error()

@@ -21,7 +21,7 @@ func OpenBrowser(url, choice string) error {
 	}
 	for _, command := range browserCommands(choice) {
 		argv := browserArgv(command, url)
-		cmd := exec.Command(argv[0], argv[1:]...) //nolint:gosec // the operator's own choice of browser
+		cmd := exec.Command(argv[0], argv[1:]...) // #nosec G204 -- the operator's own choice of browser; no shell
 		if err := cmd.Start(); err == nil {
 			if cmd.Wait() == nil {
 				return nil

@@ -251,7 +251,6 @@ func TestStepUpAsksForTheUnion(t *testing.T) { // STEP-01
 		t.Errorf("scope %q", q.Get("scope"))
 	}
 	mustCall(t, w, f.Authorizer())
-
 }
 
 func TestScopeGrantedAndStillRefused(t *testing.T) {

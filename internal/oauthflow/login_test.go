@@ -208,7 +208,8 @@ func TestListenerIsClosedAfterwards(t *testing.T) {
 	f, _ := newFlow(t, w)
 	mustLogin(t, f)
 	redirect := w.Requests("as GET /authorize")[0].Form.Get("redirect_uri")
-	if _, err := http.Get(redirect); err == nil {
+	if resp, err := http.Get(redirect); err == nil {
+		_ = resp.Body.Close()
 		t.Error("the listener still answers")
 	}
 }

@@ -36,9 +36,8 @@ type Plan struct {
 	Scopes                []Scope
 	Callback              string // HOST:PORT; port 0 is any free one
 
-	server   *oauthex.AuthServerMeta
-	earlier  *store.Registration // the registration to use again; nil when there is none
-	expected string              // issuer of an authorization response
+	server  *oauthex.AuthServerMeta
+	earlier *store.Registration // the registration to use again; nil when there is none
 }
 
 // Plan discovers where and how to sign in. It registers nothing and opens no browser. asked are scopes named by the

@@ -67,7 +67,7 @@ func bind(want address) (rcv *receiver, retry bool) {
 			return nil, want.port == 0
 		}
 		rcv.listeners = append(rcv.listeners, l)
-		rcv.addr.port = uint16(l.Addr().(*net.TCPAddr).Port) //nolint:gosec // a port
+		rcv.addr.port = uint16(l.Addr().(*net.TCPAddr).Port) // #nosec G115 -- a port
 	}
 	return rcv, false
 }

@@ -267,8 +267,10 @@ func TestConfiguredClient(t *testing.T) {
 		method    string
 		supported []string
 	}{
-		{"client_secret_basic", nil}, {"client_secret_basic", []string{"client_secret_post", "client_secret_basic"}},
-		{"client_secret_post", []string{"client_secret_post"}}, {"none", []string{"client_secret_basic"}},
+		{"client_secret_basic", nil},
+		{"client_secret_basic", []string{"client_secret_post", "client_secret_basic"}},
+		{"client_secret_post", []string{"client_secret_post"}},
+		{"none", []string{"client_secret_basic"}},
 	} {
 		w := oauthtest.New(t, "/mcp")
 		w.Server("registration_endpoint", nil)

@@ -281,21 +281,35 @@ func TestDiffJSON(t *testing.T) {
 }
 
 // sortedLines cuts a report at its records, whose order within a tool is the descriptor's.
-func sortedLines(s string) []string { return slices.Sorted(slices.Values(strings.Split(s, `{"class"`))) }
+func sortedLines(s string) []string {
+	return slices.Sorted(slices.Values(strings.Split(s, `{"class"`)))
+}
 
 func TestSameNumber(t *testing.T) {
 	t.Parallel()
 	for _, same := range [][2]string{
-		{"1", "1.0"}, {"1e2", "100"}, {"1E+2", "100.00"}, {"0.1", "1e-1"}, {"0", "-0"}, {"0e99999999999999999999", "0.0"},
-		{"123e400", "1.23E402"}, {"-5", "-50e-1"}, {"1e99999999999999999999", "1e99999999999999999999"},
+		{"1", "1.0"},
+		{"1e2", "100"},
+		{"1E+2", "100.00"},
+		{"0.1", "1e-1"},
+		{"0", "-0"},
+		{"0e99999999999999999999", "0.0"},
+		{"123e400", "1.23E402"},
+		{"-5", "-50e-1"},
+		{"1e99999999999999999999", "1e99999999999999999999"},
 	} {
 		if !sameNumber([]byte(same[0]), []byte(same[1])) {
 			t.Errorf("%s is %s", same[0], same[1])
 		}
 	}
 	for _, other := range [][2]string{
-		{"1", "-1"}, {"9007199254740992", "9007199254740993"}, {"1e400", "1e401"}, {"0.1", "0.10000000000000001"},
-		{"1e99999999999999999999", "10e99999999999999999998"}, {"10", "1"}, {"1", "0"},
+		{"1", "-1"},
+		{"9007199254740992", "9007199254740993"},
+		{"1e400", "1e401"},
+		{"0.1", "0.10000000000000001"},
+		{"1e99999999999999999999", "10e99999999999999999998"},
+		{"10", "1"},
+		{"1", "0"},
 	} {
 		if sameNumber([]byte(other[0]), []byte(other[1])) {
 			t.Errorf("%s is not %s", other[0], other[1])

@@ -109,8 +109,13 @@ func TestIdentityOf(t *testing.T) {
 func TestIdentityEqual(t *testing.T) {
 	t.Parallel()
 	all := []Identity{
-		{}, {HTTP: "https://h/"}, {HTTP: "https://h/a"}, {Stdio: []string{"a", "b"}}, {Stdio: []string{"a b"}},
-		{Stdio: []string{"a", "b"}, Cwd: "/"}, {Stdio: []string{"b", "a"}},
+		{},
+		{HTTP: "https://h/"},
+		{HTTP: "https://h/a"},
+		{Stdio: []string{"a", "b"}},
+		{Stdio: []string{"a b"}},
+		{Stdio: []string{"a", "b"}, Cwd: "/"},
+		{Stdio: []string{"b", "a"}},
 	}
 	for i, a := range all {
 		for j, b := range all {

@@ -95,8 +95,11 @@ var scripts = []struct {
 	name  string
 	table *unicode.RangeTable
 }{
-	{"Latin", unicode.Latin}, {"Cyrillic", unicode.Cyrillic}, {"Greek", unicode.Greek},
-	{"Armenian", unicode.Armenian}, {"Cherokee", unicode.Cherokee},
+	{"Latin", unicode.Latin},
+	{"Cyrillic", unicode.Cyrillic},
+	{"Greek", unicode.Greek},
+	{"Armenian", unicode.Armenian},
+	{"Cherokee", unicode.Cherokee},
 }
 
 func scriptsOf(name string) []string {

@@ -141,8 +141,10 @@ func (r *Recorded) read(value []byte) (ok bool) {
 
 func (a *Auth) read(value []byte) (ok bool) {
 	ok = strictjson.Kind(value) == '{'
-	fields := map[string]*string{"kind": &a.Kind, "issuer": &a.Issuer, "resource": &a.Resource,
-		"client": &a.Client, "handle": &a.Handle}
+	fields := map[string]*string{
+		"kind": &a.Kind, "issuer": &a.Issuer, "resource": &a.Resource,
+		"client": &a.Client, "handle": &a.Handle,
+	}
 	for name, v := range strictjson.Members(value) {
 		fine := false
 		if field := fields[name]; field != nil {

@@ -63,10 +63,14 @@ func TestBindingsDoNotShareAFile(t *testing.T) {
 	t.Parallel()
 	c := inFolder(t.TempDir())
 	bindings := []Binding{
-		{"https://h.example/a", "https://as.example"}, {"https://h.example/b", "https://as.example"},
-		{"https://h.example/a", "https://as.example/"}, {"http://h.example/a", "https://as.example"},
-		{"https://h.example:8443/a", "https://as.example"}, {"https://H.example/a", "https://as.example"},
-		{"https://h.example/a\"", "https://as.example"}, {"https://h.example/a", "\"https://as.example"},
+		{"https://h.example/a", "https://as.example"},
+		{"https://h.example/b", "https://as.example"},
+		{"https://h.example/a", "https://as.example/"},
+		{"http://h.example/a", "https://as.example"},
+		{"https://h.example:8443/a", "https://as.example"},
+		{"https://H.example/a", "https://as.example"},
+		{"https://h.example/a\"", "https://as.example"},
+		{"https://h.example/a", "\"https://as.example"},
 		{"https://as.example", "https://h.example/a"},
 	}
 	for i, b := range bindings {

@@ -4,6 +4,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -104,7 +105,7 @@ func (b *secretSession) call(path dbus.ObjectPath, method string, args ...any) *
 
 // refuse names a failed call by the error's name, never by its text.
 func (b *secretSession) refuse(err error) error {
-	e, _ := err.(dbus.Error)
+	e, _ := errors.AsType[dbus.Error](err)
 	switch e.Name {
 	case errorLocked:
 		return refusal.New(refusal.CustodyKeyringLocked)

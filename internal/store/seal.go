@@ -19,7 +19,7 @@ import (
 // id are in it, so a file that is edited, renamed or exchanged for another does not open.
 
 const (
-	credentialKind   = "credential/1"
+	credentialKind   = "credential/1" // #nosec G101 -- a kind of document
 	registrationKind = "registration/1"
 	sealedSuffix     = ".sealed"
 	maxSealedBytes   = 1 << 20

@@ -58,7 +58,7 @@ func TestValidate(t *testing.T) {
 func TestCanonicalKeepsNumberSpelling(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"b":1.0, "a":[9007199254740993, 1E400, -0]}`: `{"a":[9007199254740993,1E400,-0],"b":1.0}`,
-		`"\u00e9\/\u0001"`: `"é/\u0001"`,
+		`"\u00e9\/\u0001"`:                `"é/\u0001"`,
 		"{\"\uFB33\":1,\"\U0001F600\":2}": "{\"\U0001F600\":2,\"\uFB33\":1}", // UTF-16 order: the surrogate pair first
 	} {
 		got, err := Canonical([]byte(in))

@@ -51,7 +51,7 @@ func TestEscape(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"plain":              "plain",
-		"caf\u00e9 数据":        "caf\u00e9 数据",
+		"caf\u00e9 数据":       "caf\u00e9 数据",
 		`back\slash`:         `back\slash`,
 		"a\x1b[2J":           `a\u{1b}[2J`,
 		"a\u200bb":           `a\u{200b}b`,

@@ -129,14 +129,14 @@ func (g *gate) configured(u *url.URL) bool {
 // admit looks at an answer before its caller does: no redirect that is not to be followed, no foreign encoding.
 func (g *gate) admit(req *http.Request, resp *http.Response) (*http.Response, error) {
 	if resp.StatusCode >= 300 && resp.StatusCode < 400 && !g.follows(req, resp) {
-		resp.Body.Close()
+		_ = resp.Body.Close()
 		return nil, redirectRefusal(req.URL, resp)
 	}
 	encoding := resp.Header.Get("Content-Encoding")
 	if encoding == "" || strings.EqualFold(encoding, "identity") {
 		return resp, nil
 	}
-	resp.Body.Close()
+	_ = resp.Body.Close()
 	if resp.StatusCode < 300 {
 		return nil, refusal.New(refusal.TransportContentEncoding)
 	}

@@ -346,7 +346,11 @@ func TestClientKeepsContextErrors(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
 	r, _ := http.NewRequestWithContext(ctx, http.MethodGet, s.url, nil)
-	if _, err := c.Do(r); !errors.Is(err, context.DeadlineExceeded) {
+	resp, err := c.Do(r)
+	if err == nil {
+		_ = resp.Body.Close()
+	}
+	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -190,7 +190,7 @@ func (c *httpCarrier) current() httpState {
 // forget sends a request whose answer does not matter.
 func (c *httpCarrier) forget(r *http.Request) {
 	if resp, err := c.client.Do(r); err == nil {
-		resp.Body.Close()
+		_ = resp.Body.Close()
 	}
 }
 

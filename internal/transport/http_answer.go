@@ -188,7 +188,7 @@ func (x *httpExchange) get(lastID string) (resp *http.Response, again bool) {
 	if resp.StatusCode == http.StatusOK && mediaType(resp.Header) == streamType {
 		return resp, true
 	}
-	resp.Body.Close()
+	_ = resp.Body.Close()
 	return nil, resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests
 }
 

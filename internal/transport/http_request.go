@@ -56,7 +56,7 @@ func (x *httpExchange) deliver() (*http.Response, *Failure) {
 		if challenge == nil {
 			return x.judge(resp)
 		}
-		resp.Body.Close()
+		_ = resp.Body.Close()
 		if f := x.challenged(*challenge, try); f != nil {
 			return nil, f
 		}

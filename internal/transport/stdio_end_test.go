@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"errors"
 	"net"
 	"strconv"
 	"strings"
@@ -51,7 +52,7 @@ func (o *orphanage) empty() {
 	for i, c := range o.conns {
 		_ = c.SetReadDeadline(time.Now().Add(5 * time.Second))
 		_, err := c.Read(make([]byte, 1))
-		if timeout, ok := err.(net.Error); err == nil || (ok && timeout.Timeout()) {
+		if timeout, ok := errors.AsType[net.Error](err); err == nil || (ok && timeout.Timeout()) {
 			o.t.Errorf("process %d survives", i)
 		}
 	}
