@@ -120,11 +120,7 @@ func (a *app) call(ctx context.Context, s *config.Server, words []string, o call
 		copied.Limits.Call = o.timeout
 		s = &copied
 	}
-	result, err := a.send(ctx, s, g, o.recheck)
-	if err != nil {
-		return err
-	}
-	return a.printResult(g.tool, result, o.save)
+	return a.send(ctx, s, g, o)
 }
 
 // grant loads what a person allowed and decides, without any connection.
@@ -216,29 +212,38 @@ func regrant(s *config.Server, doc *authority.Document, tool string) string {
 	return hint + " --tool " + quoteWord(tool) + " --by WHO"
 }
 
-// send makes the one exchange.
-func (a *app) send(ctx context.Context, s *config.Server, g *granted, recheck bool) (*negotiate.Result, error) {
+// send makes the one exchange and prints its answer. The answer is printed before the connection is closed, which a
+// stubborn server can draw out.
+func (a *app) send(ctx context.Context, s *config.Server, g *granted, o callOptions) error {
 	c, err := a.converse(ctx, s)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer c.end()
 	session, err := negotiate.Resume(ctx, c.dial, s, client, g.snap.Protocol)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer session.Close()
-	if recheck {
+	if o.recheck {
 		if err := a.recheck(ctx, c, session, g.tool); err != nil {
-			return nil, err
+			return err
 		}
 	}
+	result, err := a.exchange(ctx, session, g.call)
+	if err != nil {
+		return err
+	}
+	return a.printResult(g.tool, result, o.save)
+}
+
+// exchange makes the call, with its progress on the terminal.
+func (a *app) exchange(ctx context.Context, session *negotiate.Session, call negotiate.Call) (*negotiate.Result, error) {
 	bar := a.progressBar()
-	defer bar.clear()
-	g.call.Progress = bar.update()
-	result, err := session.Call(ctx, g.call)
-	if n := session.Changes(); n > 0 {
-		bar.clear()
+	call.Progress = bar.update()
+	result, err := session.Call(ctx, call)
+	bar.clear()
+	if session.Changes() > 0 {
 		a.note("note: the server says that its tools changed; the pinned snapshot stays in use")
 	}
 	return result, err

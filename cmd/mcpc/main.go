@@ -10,7 +10,8 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)                            // a second signal ends mcpc at once
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a closed stdout is an error, after which children are ended
 	code := run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr)
-	stop()
 	os.Exit(code)
 }
