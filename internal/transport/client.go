@@ -73,6 +73,7 @@ type gate struct {
 	proxied  *http.Transport // https through the operator's proxy, which dials for us
 }
 
+// CloseIdleConnections is what http.Client.CloseIdleConnections looks for.
 func (g *gate) CloseIdleConnections() {
 	for _, t := range []*http.Transport{g.plain, g.direct, g.proxied} {
 		t.CloseIdleConnections()

@@ -180,7 +180,6 @@ func (x *httpExchange) get(lastID string) (resp *http.Response, again bool) {
 	if err != nil {
 		return nil, false
 	}
-	r.Header.Set("Accept", streamType)
 	r.Header.Set("Last-Event-ID", lastID)
 	if resp, err = c.client.Do(r); err != nil {
 		return nil, refusal.Is(err, refusal.TransportClosed) || refusal.Is(err, refusal.TransportUnreachable)

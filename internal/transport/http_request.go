@@ -23,6 +23,7 @@ type httpExchange struct {
 	outer        context.Context // the caller's
 	ctx          context.Context // ends with the caller's, with Close and with the exchange
 	cancel       context.CancelFunc
+	verb         string // POST; GET to listen
 	req          *Request
 	id           int64
 	frame        []byte
@@ -34,7 +35,7 @@ type httpExchange struct {
 }
 
 func (c *httpCarrier) exchange(ctx context.Context, req *Request, frame []byte) *httpExchange {
-	x := &httpExchange{carrier: c, outer: ctx, req: req, id: c.lastID, frame: frame}
+	x := &httpExchange{carrier: c, outer: ctx, verb: http.MethodPost, req: req, id: c.lastID, frame: frame}
 	inner, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(c.closed, cancel)
 	x.ctx, x.cancel = inner, func() { stop(); cancel() }
@@ -71,14 +72,16 @@ func (x *httpExchange) send() (*http.Response, *Failure) {
 	ctx := httptrace.WithClientTrace(x.ctx, &httptrace.ClientTrace{
 		WroteHeaderField: func(string, []string) { x.sent.Store(true) },
 	})
-	r, err := c.request(ctx, http.MethodPost, x.frame, x.state, x.req.Method)
+	r, err := c.request(ctx, x.verb, x.frame, x.state, x.req.Method)
 	if err != nil {
 		return nil, &Failure{Refusal: refusal.From(err)}
 	}
 	if !x.state.protocol.Legacy && !x.modernHeaders(r.Header) {
 		return nil, &Failure{Refusal: refusal.New(refusal.Internal)}
 	}
-	c.options.Trace.Sent(x.req.Method, x.frame)
+	if x.frame != nil {
+		c.options.Trace.Sent(x.req.Method, x.frame)
+	}
 	resp, err := c.client.Do(r)
 	if err != nil {
 		return nil, x.broken(err)
@@ -135,6 +138,9 @@ func (c *httpCarrier) request(
 	}
 	h.Set("User-Agent", userAgent)
 	h.Set("Accept", jsonType+", "+streamType)
+	if verb == http.MethodGet {
+		h.Set("Accept", streamType)
+	}
 	if body != nil {
 		h.Set("Content-Type", jsonType)
 	}
