@@ -50,18 +50,6 @@ func TestOpenableURLs(t *testing.T) {
 	}
 }
 
-// The test binary stands in for a browser: it writes its arguments to a file.
-func TestMain(m *testing.M) {
-	if out := os.Getenv("OAUTHFLOW_TEST_BROWSER"); out != "" {
-		last := os.Args[len(os.Args)-1]
-		if err := os.WriteFile(out, []byte(last), 0o600); err != nil {
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
-}
-
 func TestBrowserGetsOneArgument(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "argument")
 	t.Setenv("OAUTHFLOW_TEST_BROWSER", out)

@@ -133,7 +133,6 @@ func wantLines(t *testing.T, w *oauthtest.World, want ...string) {
 	}
 }
 
-// without drops the first n of a context's deadline, for tests that end one.
 func cancelled(t *testing.T) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -251,6 +250,34 @@ func TestStepUpAsksForTheUnion(t *testing.T) { // STEP-01
 		t.Errorf("scope %q", q.Get("scope"))
 	}
 	mustCall(t, w, f.Authorizer())
+}
+
+func TestStepUpLeavesScopesSupportedAlone(t *testing.T) {
+	t.Parallel()
+	w := oauthtest.New(t, "/mcp")
+	w.Resource("scopes_supported", []string{"read"})
+	f, _ := newFlow(t, w)
+	mustLogin(t, f)
+	w.Resource("scopes_supported", []string{"read", "everything"})
+	mustLogin(t, f, "write")
+	if got := w.Requests("as GET /authorize")[1].Form.Get("scope"); got != "read write" {
+		t.Errorf("scope %q", got)
+	}
+}
+
+func TestConfiguredScopesStandInForTheServers(t *testing.T) {
+	t.Parallel()
+	w := oauthtest.New(t, "/mcp")
+	w.Challenge(`Bearer scope="everything"`)
+	w.Resource("scopes_supported", []string{"all"})
+	f, _ := newFlow(t, w)
+	f.Config.Scopes = []string{"read"}
+	mustLogin(t, f, "list")
+	if got := w.Requests("as GET /authorize")[0].Form.Get("scope"); got != "list read" {
+		t.Errorf("scope %q", got)
+	}
+	_, err := f.Plan(t.Context(), []string{`a"b`})
+	refused(t, w, err, refusal.OAuthScopeName)
 }
 
 func TestScopeGrantedAndStillRefused(t *testing.T) {
