@@ -58,8 +58,8 @@ func TestDiffWithinATool(t *testing.T) {
 			[]string{`meta a /_meta/y~1z add  -> "p"`},
 		},
 		{
-			"attack 3: TAG characters", oneTool(`"inputSchema":{},"description":"A\n\t."`), oneTool("\"inputSchema\":{},\"description\":\"A\U000E0041\\u200b\\udb40\\udc41.\""),
-			[]string{"text a /description replace \"A\\n\\t.\" -> \"A\U000E0041\\u200b\\udb40\\udc41.\" +U+200B×1 +U+E0041×2"},
+			"attack 3: TAG characters", oneTool(`"inputSchema":{},"description":"A\n\t."`), oneTool("\"inputSchema\":{},\"description\":\"A\U000E0041\u200b\\udb40\\udc41.\""),
+			[]string{"text a /description replace \"A\\n\\t.\" -> \"A\U000E0041\u200b\\udb40\\udc41.\" +U+200B×1 +U+E0041×2"},
 		},
 		{
 			"attack 4: a big integer", in(`{"maximum":9007199254740992}`), in(`{"maximum":9007199254740993}`),
@@ -84,6 +84,18 @@ func TestDiffWithinATool(t *testing.T) {
 		{
 			"a description in plain data is schema", in(`{"const":{"description":"A"}}`), in(`{"const":{"description":"B"}}`),
 			[]string{`input-schema a /inputSchema/const/description replace "A" -> "B"`},
+		},
+		{
+			"nothing in plain data is a keyword", in(`{"const":{"items":{"description":"A"}}}`), in(`{"const":{"items":{"description":"B"}}}`),
+			[]string{`input-schema a /inputSchema/const/items/description replace "A" -> "B"`},
+		},
+		{
+			"an array that grew is no other spelling", in(`{"enum":[1.0]}`), in(`{"enum":[1,2]}`),
+			[]string{`input-schema a /inputSchema/enum replace [1.0] -> [1,2]`},
+		},
+		{
+			"a hidden name in a value", in(`{}`), in(`{"const":{"x\u200b":[{"\u200b":1}]}}`),
+			[]string{`input-schema a /inputSchema/const add  -> {"x\u200b":[{"\u200b":1}]} +U+200B×2`},
 		},
 		{
 			"a definition named default is schema", in(`{"$defs":{"default":{"x":1}}}`), in(`{"$defs":{"default":{"x":2}}}`),
@@ -216,6 +228,15 @@ func TestDiffServerInfoOfTheModernEra(t *testing.T) {
 	want := []string{`server-info  /handshake/_meta/io.modelcontextprotocol~1serverInfo/version replace "1" -> "2"`}
 	if diff := cmp.Diff(want, lines(r.Informational)); diff != "" || !r.Same() {
 		t.Fatal(diff)
+	}
+}
+
+func TestDiffNoCapabilitiesAndNullAreOne(t *testing.T) {
+	t.Parallel()
+	none, null := contextOf(overHTTP), contextOf(overHTTP)
+	none.Handshake, null.Handshake = []byte(`{}`), []byte(`{"capabilities":null}`)
+	if r := Diff(takeWith(t, none, page()), takeWith(t, null, page())); !r.Same() || len(r.Changes) != 0 {
+		t.Fatal(lines(r.Changes))
 	}
 }
 

@@ -78,6 +78,7 @@ func TestJudge(t *testing.T) {
 		{"name of 255 bytes", named(strings.Repeat("x", 255)), ""},
 		{"name of 256 bytes", named(strings.Repeat("é", 128)), ""},
 		{"name of 257 bytes", named(strings.Repeat("x", 257)), ReasonName},
+		{"name of 258 bytes and 129 letters", named(strings.Repeat("é", 129)), ReasonName},
 		{"C0 in the name", named(`a\n`), ReasonName},
 		{"NUL in the name", named(`\u0000`), ReasonName},
 		{"DEL in the name", named(`a\u007f`), ReasonName},
@@ -133,6 +134,11 @@ func TestHeaderParams(t *testing.T) {
 			"siblings below one path keep their own", root(`"a":{"properties":{"b":` + str(`"B"`) + `,"c":` + str(`"C"`) + `}}`),
 			[]HeaderParam{{"B", []string{"a", "b"}, "string"}, {"C", []string{"a", "c"}, "string"}},
 		},
+		{
+			"siblings deep down keep their own",
+			root(`"a":{"properties":{"b":{"properties":{"c":{"properties":{"d":` + str(`"D"`) + `,"e":` + str(`"E"`) + `}}}}}}`),
+			[]HeaderParam{{"D", []string{"a", "b", "c", "d"}, "string"}, {"E", []string{"a", "b", "c", "e"}, "string"}},
+		},
 		{"every kind of token", root(`"a":` + str("\"!#$%&'*+-.^_`|~09azAZ\"")), []HeaderParam{{"!#$%&'*+-.^_`|~09azAZ", []string{"a"}, "string"}}},
 		{"a property of that name", root(`"x-mcp-header":{"type":"number"}`), []HeaderParam{}},
 		{"a property of that name, annotated", root(`"x-mcp-header":` + str(`"X"`)), []HeaderParam{{"X", []string{"x-mcp-header"}, "string"}}},
@@ -184,6 +190,7 @@ func TestHeaderParams(t *testing.T) {
 		{"dependentSchemas", `{"dependentSchemas":{"a":` + root(`"a":`+str(`"A"`)) + `}}`, nil},
 		{"dependencies", `{"dependencies":{"a":` + root(`"a":`+str(`"A"`)) + `}}`, nil},
 		{"below a keyword that a $ref may point into", `{"$ref":"#/components/schemas/R","components":{"schemas":{"R":` + root(`"a":`+str(`"A"`)) + `}}}`, nil},
+		{"properties in an array", `{"properties":[{"a":` + str(`"A"`) + `}]}`, nil},
 		{"one good, one bad", root(`"a":` + str(`"A"`) + `,"b":{"type":"number","x-mcp-header":"B"}`), nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
