@@ -29,6 +29,7 @@ type evidence struct {
 	result  []byte           // of eraModern
 	listed  []string         // of eraAgain: the versions of a -32022
 	refusal *refusal.Refusal // of eraRefused
+	silent  bool             // of eraLegacy: nothing came within the probe limit, which may be a slow server's
 }
 
 func refusedBy(no *refusal.Refusal) evidence { return evidence{era: eraRefused, refusal: no} }
@@ -37,23 +38,24 @@ func legacyBecause(format string, a ...any) evidence {
 	return evidence{era: eraLegacy, because: methodDiscover + " " + fmt.Sprintf(format, a...)}
 }
 
-// discover asks what the server speaks, within the probe limit, and once more where the server says that it does speak
-// what it just refused. The bound on that is ours: such a server would go on like this for ever.
-func (s *Session) discover(start context.Context) evidence {
+// discover asks what the server speaks, within the probe limit where there is something to go on to, and once more
+// where the server says that it does speak what it just refused. The bound on that is ours: such a server would go on
+// like this for ever.
+func (s *Session) discover(start context.Context, probing bool) evidence {
 	s.carrier.Use(transport.Protocol{Version: transport.Modern})
-	e := s.probe(start)
+	e := s.probe(start, probing)
 	if e.era != eraAgain {
 		return e
 	}
-	if e = s.probe(start); e.era == eraAgain {
+	if e = s.probe(start, probing); e.era == eraAgain {
 		return s.withoutModern(e.listed, "refuses "+transport.Modern+" twice")
 	}
 	return e
 }
 
-func (s *Session) probe(start context.Context) evidence {
+func (s *Session) probe(start context.Context, probing bool) evidence {
 	ctx, stop := start, func() {}
-	if s.server.Protocol == "" { // with a pinned version there is nothing to go on to
+	if probing {
 		ctx, stop = context.WithTimeout(start, s.server.Limits.Probe)
 	}
 	defer stop()
@@ -89,7 +91,9 @@ func (s *Session) judge(start context.Context, a answer) evidence {
 	case s.ended(a):
 		return evidence{era: eraExited, because: "the process ended at " + methodDiscover, refusal: a.fail.Refusal}
 	case a.timedOut() && start.Err() == nil:
-		return legacyBecause("was not answered in %d ms", s.server.Limits.Probe.Milliseconds())
+		e := legacyBecause("was not answered in %d ms", s.server.Limits.Probe.Milliseconds())
+		e.silent = true
+		return e
 	case a.is(refusal.ProtocolServerRequest):
 		// The modern protocol has no requests from the server.
 		return legacyBecause("was answered with a request")
@@ -146,7 +150,7 @@ func (s *Session) withoutModern(listed []string, because string) evidence {
 func (s *Session) discoverPinned(ctx context.Context) error {
 	start, stop := s.starting(ctx)
 	defer stop()
-	switch e := s.discover(start); {
+	switch e := s.discover(start, false); {
 	case e.era == eraModern:
 		s.become(Handshake{Protocol: transport.Modern, Method: methodDiscover, Because: pinned, Result: e.result})
 		return nil

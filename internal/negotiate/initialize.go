@@ -15,7 +15,7 @@ import (
 func (s *Session) negotiate(ctx context.Context) error {
 	start, stop := s.starting(ctx)
 	defer func() { stop() }()
-	e := s.discover(start)
+	e := s.discover(start, true)
 	switch e.era {
 	case eraRefused:
 		return e.refusal
@@ -33,6 +33,16 @@ func (s *Session) negotiate(ctx context.Context) error {
 	if result, ok := s.lateDiscovery(); ok {
 		s.become(Handshake{transport.Modern, methodDiscover, methodDiscover + " was answered late", result})
 		return nil
+	}
+	if e.silent && a.rpc != nil && modernCode(a.rpc.Code) {
+		// No legacy server knows these codes, so this one was only slow. It is asked again for as long as a start may take.
+		switch e = s.discover(start, false); e.era {
+		case eraRefused:
+			return e.refusal
+		case eraModern:
+			s.become(Handshake{transport.Modern, methodDiscover, methodInitialize + " was answered as a modern server does", e.result})
+			return nil
+		}
 	}
 	if e.era == eraForbidden && a.result == nil && a.refusesMethod() {
 		return methodRefused(methodDiscover)

@@ -293,6 +293,36 @@ func TestOpenOnAnyCarrier(t *testing.T) {
 				log:  fellBack,
 			},
 			{
+				name: "a slow modern server, which refuses initialize by a code of its own",
+				steps: []step{
+					silent("server/discover"), rpcError("initialize", status, -32020, ""),
+					{method: "server/discover", after: 20 * time.Second, resp: discover(discoverModern).resp},
+				},
+				want: "2026-07-28 server/discover: initialize was answered as a modern server does",
+				log:  refusedInit + "|" + probed,
+			},
+			{
+				name: "a modern server that is too slow",
+				steps: []step{
+					silent("server/discover"), rpcError("initialize", status, -32022, ""), silent("server/discover"),
+				},
+				want: "limit.deadline_request: no answer to server/discover in 60000 ms", log: refusedInit + "|" + probed,
+			},
+			{
+				name: "a slow modern server of another version",
+				steps: []step{
+					silent("server/discover"), rpcError("initialize", status, -32020, ""),
+					discover(`{"supportedVersions":["2027-01-01"]}`),
+				},
+				want: "protocol.version: no common protocol version; the server names 2027-01-01",
+				log:  refusedInit + "|" + probed,
+			},
+			{
+				name:  "an error of the legacy era is no sign of a modern server",
+				steps: []step{silent("server/discover"), rpcError("initialize", 0, -32601, "")},
+				want:  "protocol.error: the server answers initialize with JSON-RPC error -32601", log: refusedInit,
+			},
+			{
 				name: "pinned modern", server: pin(transport.Modern), steps: []step{discover(discoverModern)},
 				want: "2026-07-28 server/discover: the configuration pins it", log: probed,
 			},
