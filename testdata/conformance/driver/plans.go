@@ -35,15 +35,17 @@ var plans = map[string]plan{
 
 	"elicitation-sep1034-client-defaults": {calls: []call{{"test_client_elicitation_defaults", "{}"}}},
 	"sep-2322-client-request-state": {calls: []call{
-		{"test_mrtr_echo_state", "{}"}, {"test_mrtr_no_state", "{}"},
-		{"test_mrtr_unrelated", "{}"}, {"test_mrtr_no_result_type", "{}"},
+		{"test_mrtr_echo_state", "{}"},
+		{"test_mrtr_no_state", "{}"},
+		{"test_mrtr_unrelated", "{}"},
+		{"test_mrtr_no_result_type", "{}"},
 	}},
 
 	"http-custom-headers":              {choose: asTold},
 	"http-invalid-tool-headers":        {choose: everyTool},
 	"json-schema-2020-12-preservation": {choose: echoSchema},
 
-	"auth/basic-cimd":           {calls: usual.calls, metadata: "https://conformance-test.local/client-metadata.json"},
+	"auth/basic-cimd": {calls: usual.calls, metadata: "https://conformance-test.local/client-metadata.json"},
 }
 
 // asTold makes the calls that the suite names, with the arguments as they stand.
