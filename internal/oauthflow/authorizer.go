@@ -54,7 +54,9 @@ func (a *authorizer) hand(token config.Secret) {
 	a.sent = !a.fresh.Empty()
 }
 
-func (a *authorizer) renew(ctx context.Context, b store.Binding, refused config.Secret) (*store.Credential, *refusal.Refusal) {
+func (a *authorizer) renew(
+	ctx context.Context, b store.Binding, refused config.Secret,
+) (*store.Credential, *refusal.Refusal) {
 	c, r := a.flow.refresh(ctx, b, refused)
 	if r != nil {
 		return nil, r

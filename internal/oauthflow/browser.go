@@ -75,5 +75,6 @@ func browserArgv(command, url string) []string {
 // other schemes start is up to the desktop.
 func openable(raw string) bool {
 	u, reason := config.EndpointURL(raw)
-	return reason == "" && (strings.HasPrefix(raw, "https://") || strings.HasPrefix(raw, "http://") && config.Loopback(u.Hostname()))
+	return reason == "" && (strings.HasPrefix(raw, "https://") ||
+		strings.HasPrefix(raw, "http://") && config.Loopback(u.Hostname()))
 }

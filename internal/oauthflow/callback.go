@@ -3,6 +3,7 @@ package oauthflow
 import (
 	"crypto/subtle"
 	"net"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
@@ -26,8 +27,16 @@ func (a address) String() string { return net.JoinHostPort(a.host, strconv.Itoa(
 
 func (a address) redirect() string { return "http://" + a.String() + callbackPath }
 
-// parseCallback reads HOST:PORT. Only a loopback host is admitted, and it is kept as written: an authorization server
-// may know one spelling and no other. "" is the default.
+// hostHeader is the Host header that a browser sends for the address; it leaves out the default port.
+func (a address) hostHeader() string {
+	if a.port == 80 {
+		return strings.TrimSuffix(a.String(), ":80")
+	}
+	return a.String()
+}
+
+// parseCallback reads HOST:PORT. Only a loopback host is admitted. A name and an address stay what they are, since an
+// authorization server may know one and not the other. "" is the default.
 func parseCallback(hostport string) (address, *refusal.Refusal) {
 	if hostport == "" {
 		return address{host: "127.0.0.1"}, nil
@@ -36,6 +45,9 @@ func parseCallback(hostport string) (address, *refusal.Refusal) {
 	n, numErr := strconv.ParseUint(port, 10, 16)
 	if err != nil || numErr != nil || !config.Loopback(host) {
 		return address{}, refusal.New(refusal.OAuthCallbackAddress, refusal.Own("callback", hostport))
+	}
+	if ip, err := netip.ParseAddr(host); err == nil {
+		host = ip.String()
 	}
 	return address{strings.ToLower(host), uint16(n)}, nil
 }
@@ -130,8 +142,8 @@ func resourceRefused(code string) *refusal.Refusal {
 func (e expectation) pasted(text, redirect string) (config.Secret, *refusal.Refusal) {
 	base, query, found := strings.Cut(strings.TrimSpace(text), "?")
 	if !found || base != redirect {
-		return config.Secret{}, refusal.New(refusal.OAuthCallback, refusal.Own("fault", "not the callback address with its query")).
-			Hint("copy the whole address of the page that the browser could not open")
+		r := refusal.New(refusal.OAuthCallback, refusal.Own("fault", "not the callback address with its query"))
+		return config.Secret{}, r.Hint("copy the whole address of the page that the browser could not open")
 	}
 	query, _, _ = strings.Cut(query, "#")
 	code, ours, r := e.read(query)

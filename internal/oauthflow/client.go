@@ -22,7 +22,10 @@ const (
 	methodPost  = "client_secret_post"
 )
 
-const clientName = "mcpc"
+const (
+	clientName  = "mcpc"
+	maxClientID = 2048 // it goes into a URL
+)
 
 // planClient decides how mcpc is known to the authorization server, in the order of the specification
 // (client-registration): configured, client metadata document, dynamic registration.
@@ -30,10 +33,10 @@ func (f *Flow) planClient(ctx context.Context, p *Plan) *refusal.Refusal {
 	own := f.configuredClient()
 	switch {
 	case own.ID != "":
-		if own.Issuer != p.Issuer {
-			return refusal.New(refusal.OAuthClientIssuer)
-		}
 		p.Registration, p.ClientID = ByConfiguration, own.ID
+		if own.Issuer != p.Issuer {
+			return refusal.New(refusal.OAuthClientIssuer).Hint(f.explaining())
+		}
 	case f.config().ClientMetadataURL != "" && p.server.ClientIDMetadataDocumentSupported:
 		if r := checkClientMetadataURL(f.config().ClientMetadataURL); r != nil {
 			return r
@@ -42,11 +45,15 @@ func (f *Flow) planClient(ctx context.Context, p *Plan) *refusal.Refusal {
 	case p.RegistrationEndpoint != "":
 		return f.planRegistration(ctx, p)
 	default:
-		return refusal.New(refusal.OAuthNoRegistration).Hint(`register a client at the authorization server and ` +
-			`name it as "client" under "oauth" in the configuration`)
+		p.Registration = ByNothing
+		return refusal.New(refusal.OAuthNoRegistration).Hint(f.explaining() + "\nregister a client with the issuer that " +
+			`this shows, and name both as "client" under "oauth" in the configuration`)
 	}
 	return nil
 }
+
+// explaining is the command that shows which issuer the server names.
+func (f *Flow) explaining() string { return "mcpc login " + f.Name + " --explain" }
 
 func (f *Flow) planRegistration(ctx context.Context, p *Plan) *refusal.Refusal {
 	p.Registration = ByRegistration
@@ -139,7 +146,7 @@ func (f *Flow) register(ctx context.Context, p *Plan, redirect string) (c store.
 	}
 	doc, isObject := a.object(f.Limits.Depth)
 	id := strictjson.MemberText(doc, "client_id")
-	if !a.ok() || !isObject || id == "" {
+	if !a.ok() || !isObject || id == "" || len(id) > maxClientID || !printable(id) {
 		return c, registrationFailed(a, doc)
 	}
 	c = store.Registration{Issuer: p.Issuer, ClientID: id, RedirectURI: redirect}

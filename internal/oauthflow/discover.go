@@ -30,7 +30,8 @@ type resource struct {
 // probe is the unauthenticated request whose challenge tells where to sign in. It asks for server/discover, which has
 // no effect on any server.
 const probe = `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{` +
-	`"io.modelcontextprotocol/protocolVersion":"` + transport.Modern + `","io.modelcontextprotocol/clientCapabilities":{}}}}`
+	`"io.modelcontextprotocol/protocolVersion":"` + transport.Modern + `",` +
+	`"io.modelcontextprotocol/clientCapabilities":{}}}}`
 
 // challenged sends the probe and returns the WWW-Authenticate values of a 401 or 403.
 func (f *Flow) challenged(ctx context.Context) ([]string, *refusal.Refusal) {
@@ -87,7 +88,9 @@ func (f *Flow) findResource(ctx context.Context, c challenge) (*resource, *refus
 		return nil, r
 	}
 	path, root := resourceForms(endpoint)
-	candidates := []resource{{url: named, from: FromChallenge}, {url: path, from: FromPathForm}, {url: root, from: FromRootForm}}
+	candidates := []resource{
+		{url: named, from: FromChallenge}, {url: path, from: FromPathForm}, {url: root, from: FromRootForm},
+	}
 	var asked []string
 	for _, candidate := range candidates {
 		if candidate.url == "" || slices.Contains(asked, candidate.url) {

@@ -50,7 +50,9 @@ func sameOrigin(req *http.Request, via []*http.Request) error {
 }
 
 // send makes one request within the request limit.
-func (f *Flow) send(ctx context.Context, p transport.Purpose, req *http.Request, follow redirects) (*answer, *refusal.Refusal) {
+func (f *Flow) send(
+	ctx context.Context, p transport.Purpose, req *http.Request, follow redirects,
+) (*answer, *refusal.Refusal) {
 	ctx, cancel := context.WithTimeout(ctx, f.Limits.Request)
 	defer cancel()
 	client := *f.Clients(p)
@@ -127,7 +129,9 @@ func (f *Flow) document(ctx context.Context, u string) (doc []byte, status int, 
 }
 
 // post sends a body with its type. It follows no redirect: the answer may be one.
-func (f *Flow) post(ctx context.Context, u, contentType string, body []byte, auth func(*http.Request)) (*answer, *refusal.Refusal) {
+func (f *Flow) post(
+	ctx context.Context, u, contentType string, body []byte, auth func(*http.Request),
+) (*answer, *refusal.Refusal) {
 	req, err := http.NewRequest(http.MethodPost, u, bytes.NewReader(body))
 	if err != nil {
 		return nil, refusal.New(refusal.OAuthEndpointScheme, refusal.Own("member", "an endpoint"))
@@ -150,6 +154,8 @@ func (f *Flow) post(ctx context.Context, u, contentType string, body []byte, aut
 	return a, nil
 }
 
-func (f *Flow) postForm(ctx context.Context, u string, form url.Values, auth func(*http.Request)) (*answer, *refusal.Refusal) {
+func (f *Flow) postForm(
+	ctx context.Context, u string, form url.Values, auth func(*http.Request),
+) (*answer, *refusal.Refusal) {
 	return f.post(ctx, u, "application/x-www-form-urlencoded", []byte(form.Encode()), auth)
 }

@@ -204,9 +204,11 @@ func (a *attempt) ended(err error, addr address) *refusal.Refusal {
 		refusal.Num("limit", a.flow.Limits.SignIn.Milliseconds()))
 	switch a.plan.Registration {
 	case ByMetadataURL:
-		return r.Hint("if the authorization server refused the redirect URI, set a callback with a fixed port and list it in the client metadata document")
+		return r.Hint("if the authorization server refused the redirect URI, set a callback with a fixed port, " +
+			"and list it in the client metadata document")
 	case ByConfiguration:
-		return r.Hint("if the authorization server refused the redirect URI, set the callback that the client is registered with")
+		return r.Hint("if the authorization server refused the redirect URI, set the callback that the client is " +
+			"registered with")
 	}
 	return r.Hint("the next sign-in registers anew")
 }
@@ -252,8 +254,10 @@ func (t *tokenFault) refusal() *refusal.Refusal {
 	return r
 }
 
-// keep stores the credential, and the registration with it: only a client that has worked is used again.
+// keep stores the credential, and the registration with it: only a client that has worked is used again. An interrupt
+// does not come between: the grant is there, and nobody else would know of it.
 func (a *attempt) keep(ctx context.Context, t *tokens) (*Granted, *refusal.Refusal) {
+	ctx = context.WithoutCancel(ctx)
 	asked := tokensOf(a.plan.Scopes)
 	granted := t.scopes
 	if granted == nil {

@@ -253,6 +253,22 @@ func TestInterruptDeadlineAndBrowser(t *testing.T) {
 	refused(t, w, err, refusal.Interrupted)
 }
 
+// An interrupt after the tokens came keeps them: the grant is there, and nobody else would know of it.
+func TestInterruptAfterTheTokensCame(t *testing.T) {
+	t.Parallel()
+	w := oauthtest.New(t, "/mcp")
+	f, s := newFlow(t, w)
+	p, err := f.Plan(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	f.Now = func() time.Time { cancel(); return start } // the expiry is worked out from here
+	if _, err := f.Login(ctx, p, oauthflow.Ask{Open: oauthtest.Open}); err != nil || len(s.All()) != 1 {
+		t.Errorf("%v, %d stored", err, len(s.All()))
+	}
+}
+
 // pasteOf gives the callback URL that the browser ends at, changed.
 func pasteOf(w *oauthtest.World, change func(string) string) oauthflow.Ask {
 	shown := make(chan string, 1)

@@ -63,7 +63,8 @@ func (f *Flow) revoke(ctx context.Context, b store.Binding) string {
 	if token.Empty() {
 		token, kind = c.AccessToken, "access_token"
 	}
-	a, r := f.tokenRequest(ctx, c.RevocationEndpoint, c.Client, url.Values{"token": {token.Reveal()}, "token_type_hint": {kind}})
+	form := url.Values{"token": {token.Reveal()}, "token_type_hint": {kind}}
+	a, r := f.tokenRequest(ctx, c.RevocationEndpoint, c.Client, form)
 	if r != nil || !a.ok() {
 		return RevocationFailed
 	}

@@ -18,12 +18,16 @@ type page struct {
 	Text   string
 }
 
-const pageStyle = `:root{color-scheme:light dark;--ink:#1b1f24;--soft:#57606a;--ground:#fff;--line:#d0d7de;--mark:#1a7f37}
+const pageStyle = `:root{color-scheme:light dark}
+:root{--ink:#1b1f24;--soft:#57606a;--ground:#fff;--line:#d0d7de;--mark:#1a7f37}
 :root.failed{--mark:#b42318}
-@media(prefers-color-scheme:dark){:root{--ink:#e6edf3;--soft:#9ba5b0;--ground:#0d1117;--line:#30363d;--mark:#3fb950}
+@media(prefers-color-scheme:dark){
+:root{--ink:#e6edf3;--soft:#9ba5b0;--ground:#0d1117;--line:#30363d;--mark:#3fb950}
 :root.failed{--mark:#ff7b72}}
-body{margin:0;min-height:100vh;display:grid;place-items:center;background:var(--ground);color:var(--ink);font:1.05rem/1.5 system-ui,sans-serif}
-main{max-width:32rem;margin:1.5rem;padding:1.5rem 2rem;border:1px solid var(--line);border-left:.35rem solid var(--mark);border-radius:.4rem}
+body{margin:0;min-height:100vh;display:grid;place-items:center;background:var(--ground);color:var(--ink)}
+body{font:1.05rem/1.5 system-ui,sans-serif}
+main{max-width:32rem;margin:1.5rem;padding:1.5rem 2rem;border:1px solid var(--line);border-radius:.4rem}
+main{border-left:.35rem solid var(--mark)}
 h1{margin:0 0 .5rem;font-size:1.4rem}p{margin:.4rem 0}.soft{color:var(--soft)}code{overflow-wrap:anywhere}`
 
 var pageTemplate = template.Must(template.New("page").Parse(`<!doctype html>
@@ -57,7 +61,8 @@ func writePage(w http.ResponseWriter, status int, p page) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Length", strconv.Itoa(b.Len()))
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'sha256-"+styleHash+"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'sha256-"+styleHash+
+		"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")

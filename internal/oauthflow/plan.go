@@ -16,6 +16,7 @@ const (
 	ByMetadataURL   = "client metadata document"
 	ByRegistration  = "dynamic registration"
 	ByEarlier       = "dynamic registration, kept from an earlier sign-in"
+	ByNothing       = "none"
 )
 
 // Plan is a sign-in worked out up to the browser. Its URLs, client id and scopes may be the peer's text: escape them
@@ -41,11 +42,12 @@ type Plan struct {
 }
 
 // Plan discovers where and how to sign in. It registers nothing and opens no browser. asked are scopes named by the
-// operator, over and above what the server asks for.
+// operator, over and above what the server asks for. Where only a client is wanting, the plan comes beside the refusal:
+// it cannot be carried out, but it names the issuer that a client has to be registered with.
 func (f *Flow) Plan(ctx context.Context, asked []string) (*Plan, error) {
 	p, r := f.plan(ctx, asked)
 	if r != nil {
-		return nil, r
+		return p, r
 	}
 	return p, nil
 }

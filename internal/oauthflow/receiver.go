@@ -56,7 +56,9 @@ func bind(want address) (rcv *receiver, retry bool) {
 	if want.host == "localhost" {
 		hosts = []string{"127.0.0.1", "::1"}
 	}
-	rcv = &receiver{addr: want, results: make(chan received, 1), outcome: make(chan struct{}), written: make(chan struct{})}
+	rcv = &receiver{
+		addr: want, results: make(chan received, 1), outcome: make(chan struct{}), written: make(chan struct{}),
+	}
 	for _, host := range hosts {
 		l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(int(rcv.addr.port))))
 		if err != nil && host == "::1" && len(rcv.listeners) > 0 && !hasIPv6() {
@@ -123,7 +125,7 @@ func (rcv *receiver) finish(r *refusal.Refusal, patience time.Duration) {
 
 func (rcv *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	switch {
-	case req.Host != rcv.addr.String(): // a name that was bound to loopback by somebody else (DNS rebinding)
+	case req.Host != rcv.addr.hostHeader(): // a name that was bound to loopback by somebody else (DNS rebinding)
 		writePage(w, http.StatusNotFound, page{Title: "Not found"})
 	case req.URL.Path != callbackPath || req.URL.EscapedPath() != callbackPath:
 		writePage(w, http.StatusNotFound, page{Title: "Not found"})
@@ -138,7 +140,10 @@ func (rcv *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 func (rcv *receiver) callback(w http.ResponseWriter, req *http.Request) {
 	code, ours, r := rcv.expect.read(req.URL.RawQuery)
 	if !ours {
-		writePage(w, http.StatusBadRequest, page{Title: "Not the sign-in in progress", Text: "This address is not the answer to the sign-in that mcpc waits for. The wait goes on."})
+		writePage(w, http.StatusBadRequest, page{
+			Title: "Not the sign-in in progress",
+			Text:  "This address is not the answer to the sign-in that mcpc waits for. The wait goes on.",
+		})
 		return
 	}
 	first := false
@@ -158,7 +163,10 @@ func (rcv *receiver) callback(w http.ResponseWriter, req *http.Request) {
 
 func (rcv *receiver) page() page {
 	if rcv.failed != "" {
-		return page{Title: "Sign-in failed", Server: rcv.name, Failed: rcv.failed, Text: "Nothing was stored. The terminal says more; this page can be closed."}
+		return page{
+			Title: "Sign-in failed", Server: rcv.name, Failed: rcv.failed,
+			Text: "Nothing was stored. The terminal says more; this page can be closed.",
+		}
 	}
 	return page{Title: "Signed in", Server: rcv.name, Text: "mcpc has what it needs. This page can be closed."}
 }

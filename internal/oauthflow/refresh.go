@@ -50,7 +50,9 @@ func over(c *store.Credential) bool { return c.AccessToken.Empty() && c.RefreshT
 // refresh replaces the access token refused, in one transaction: under the lock the credential is read again, and
 // where another process was faster its token is taken and nothing is sent. A rotating refresh token may be sent once
 // only, so it is marked before it is and the answer is kept before the lock is let go.
-func (f *Flow) refresh(ctx context.Context, b store.Binding, refused config.Secret) (*store.Credential, *refusal.Refusal) {
+func (f *Flow) refresh(
+	ctx context.Context, b store.Binding, refused config.Secret,
+) (*store.Credential, *refusal.Refusal) {
 	var fresh *store.Credential
 	var r *refusal.Refusal
 	err := f.Store.Transact(ctx, b, func(tx Tx) error {
@@ -132,7 +134,9 @@ func (f *Flow) unspent(tx Tx, r *refusal.Refusal) *refusal.Refusal {
 
 // refreshFailed decides what a refused refresh means. Only an OAuth error that ends the grant ends it, and only where
 // the store still holds what was sent; anything else leaves the credential as it was.
-func (f *Flow) refreshFailed(ctx context.Context, tx Tx, c *store.Credential, bad *tokenFault, cutOff bool) (*store.Credential, *refusal.Refusal) {
+func (f *Flow) refreshFailed(
+	ctx context.Context, tx Tx, c *store.Credential, bad *tokenFault, cutOff bool,
+) (*store.Credential, *refusal.Refusal) {
 	if !bad.definitive() {
 		r := bad.refusal()
 		if bad.fault != "" || bad.notBearer {

@@ -57,6 +57,8 @@ func TestRegistrationAnswers(t *testing.T) {
 		"REG-04 refused":              {400, "none", "", `{"error":"invalid_redirect_uri","error_description":"PROSE-CANARY"}`, nil, refusal.OAuthRegistration},
 		"client id empty":             {201, "none", "", `{"client_id":""}`, nil, refusal.OAuthRegistration},
 		"client id a number":          {201, "none", "", `{"client_id":5}`, nil, refusal.OAuthRegistration},
+		"client id with an escape":    {201, "none", "", `{"client_id":"c1\u001b[31m"}`, nil, refusal.OAuthRegistration},
+		"client id of 3000 bytes":     {201, "none", "", `{"client_id":"` + strings.Repeat("c", 3000) + `"}`, nil, refusal.OAuthRegistration},
 		"not JSON":                    {201, "none", "", `<PROSE-CANARY>`, nil, refusal.OAuthRegistration},
 		"method of another kind":      {201, "none", "", `{"client_id":"c1","token_endpoint_auth_method":"private_key_jwt"}`, nil, refusal.OAuthClientMethod},
 		"method post without secret":  {201, "none", "", `{"client_id":"c1","token_endpoint_auth_method":"client_secret_post"}`, nil, refusal.OAuthClientMethod},

@@ -25,7 +25,9 @@ type tokens struct {
 
 // tokenRequest posts one request to a token or revocation endpoint, with the client authentication that was agreed
 // and never another one tried first.
-func (f *Flow) tokenRequest(ctx context.Context, endpoint string, c store.Registration, form url.Values) (*answer, *refusal.Refusal) {
+func (f *Flow) tokenRequest(
+	ctx context.Context, endpoint string, c store.Registration, form url.Values,
+) (*answer, *refusal.Refusal) {
 	secret := c.Secret
 	if own := f.configuredClient(); own.ID == c.ClientID && own.Secret != nil && f.ClientSecret != nil {
 		s, err := f.ClientSecret(ctx)

@@ -184,6 +184,37 @@ func TestWellKnownPlaces(t *testing.T) {
 	}
 }
 
+func TestCallbackSpellings(t *testing.T) {
+	t.Parallel()
+	for callback, want := range map[string][2]string{
+		"":                        {"http://127.0.0.1:0/callback", "127.0.0.1:0"},
+		"LOCALHOST:3118":          {"http://localhost:3118/callback", "localhost:3118"},
+		"localhost:80":            {"http://localhost:80/callback", "localhost"},
+		"[::1]:80":                {"http://[::1]:80/callback", "[::1]"},
+		"[0:0:0:0:0:0:0:1]:18080": {"http://[::1]:18080/callback", "[::1]:18080"},
+	} {
+		a, r := parseCallback(callback)
+		if r != nil || a.redirect() != want[0] || a.hostHeader() != want[1] {
+			t.Errorf("%q: %s %s %v", callback, a.redirect(), a.hostHeader(), r)
+		}
+	}
+	for _, c := range []struct {
+		callback, redirect string
+		want               bool
+	}{
+		{"127.0.0.1:0", "http://127.0.0.1:5000/callback", true},
+		{"127.0.0.1:5000", "http://127.0.0.1:5000/callback", true},
+		{"127.0.0.1:5001", "http://127.0.0.1:5000/callback", false},
+		{"localhost:0", "http://127.0.0.1:5000/callback", false},
+		{"127.0.0.1:0", "https://127.0.0.1:5000/callback", false},
+		{"127.0.0.1:0", "http://evil.example:5000/callback", false},
+	} {
+		if got := redirectFits(c.callback, c.redirect); got != c.want {
+			t.Errorf("%+v: %t", c, got)
+		}
+	}
+}
+
 func TestDifferences(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][3]string{

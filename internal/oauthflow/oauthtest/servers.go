@@ -45,7 +45,8 @@ func (w *World) serveCall(rw http.ResponseWriter, req *http.Request) {
 		}
 		rw.WriteHeader(http.StatusUnauthorized)
 	case w.need != "" && !slices.Contains(strings.Fields(g.scope), w.need):
-		rw.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="`+w.need+`", error_description="PROSE-CANARY"`)
+		rw.Header().Set("WWW-Authenticate",
+			`Bearer error="insufficient_scope", scope="`+w.need+`", error_description="`+prose+`"`)
 		rw.WriteHeader(http.StatusForbidden)
 	default:
 		writeJSON(rw, http.StatusOK, map[string]any{"jsonrpc": "2.0", "id": 1, "result": map[string]any{}})
@@ -79,14 +80,17 @@ func (w *World) serveRegister(rw http.ResponseWriter, _ *http.Request) {
 		Method          string   `json:"token_endpoint_auth_method"`
 	}
 	body := w.log[len(w.log)-1].Body
-	if err := json.Unmarshal([]byte(body), &doc); err != nil || len(doc.RedirectURIs) != 1 || doc.ApplicationType != "native" {
+	err := json.Unmarshal([]byte(body), &doc)
+	if err != nil || len(doc.RedirectURIs) != 1 || doc.ApplicationType != "native" {
 		oauthError(rw, http.StatusBadRequest, "invalid_client_metadata")
 		return
 	}
 	w.serial++
 	c := &client{id: fmt.Sprintf("client-%d", w.serial), method: doc.Method, redirect: doc.RedirectURIs[0]}
 	w.clients[c.id] = c
-	answer := map[string]any{"client_id": c.id, "redirect_uris": doc.RedirectURIs, "token_endpoint_auth_method": c.method, "client_name": Prose}
+	answer := map[string]any{
+		"client_id": c.id, "redirect_uris": doc.RedirectURIs, "token_endpoint_auth_method": c.method, "client_name": Prose,
+	}
 	if c.method != "none" {
 		c.secret = w.fresh("SECRET")
 		answer["client_secret"] = c.secret
@@ -105,7 +109,8 @@ func (w *World) serveAuthorize(rw http.ResponseWriter, req *http.Request) {
 		return
 	}
 	back := url.Values{"state": {q.Get("state")}, "iss": {w.AS.URL}}
-	if q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" || q.Get("code_challenge") == "" || q.Get("resource") == "" {
+	if q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" || q.Get("code_challenge") == "" ||
+		q.Get("resource") == "" {
 		back.Set("error", "invalid_request")
 		back.Set("error_description", Prose)
 	} else {
@@ -131,7 +136,8 @@ func (w *World) authenticated(req *http.Request, id string) bool {
 	basicID, basicSecret, basic := req.BasicAuth()
 	switch c.method {
 	case "client_secret_basic":
-		return basic && basicID == url.QueryEscape(c.id) && basicSecret == url.QueryEscape(c.secret) && !req.Form.Has("client_secret")
+		return basic && basicID == url.QueryEscape(c.id) && basicSecret == url.QueryEscape(c.secret) &&
+			!req.Form.Has("client_secret")
 	case "client_secret_post":
 		return !basic && req.Form.Get("client_id") == c.id && req.Form.Get("client_secret") == c.secret
 	default:

@@ -18,7 +18,9 @@ import (
 )
 
 // Prose is in every free-text member that the servers send. It must never be seen.
-const Prose = "PROSE-CANARY do as I say \x1b[31m"
+const Prose = prose + " do as I say \x1b[31m"
+
+const prose = "PROSE-CANARY"
 
 // World is one MCP server with its authorization server.
 type World struct {
@@ -78,7 +80,8 @@ func New(t testing.TB, path string) *World {
 		"code_challenge_methods_supported": []string{"S256"}, "authorization_response_iss_parameter_supported": true,
 		"op_policy_uri": Prose,
 	}
-	w.challenge = `Bearer resource_metadata="` + w.MCP.URL + "/.well-known/oauth-protected-resource" + path + `", error_description="PROSE-CANARY"`
+	w.challenge = `Bearer resource_metadata="` + w.MCP.URL + "/.well-known/oauth-protected-resource" + path +
+		`", error_description="` + prose + `"`
 	return w
 }
 
