@@ -1,142 +1,192 @@
 package schema
 
 import (
-	"errors"
 	"slices"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"mcpc/internal/strictjson"
 )
 
-// location is the base of every schema: a name without an address, so that nothing can be fetched relative to it.
-const location = "urn:mcpc:schema"
+// maxWork bounds one evaluation. A unit is about a microsecond at most: one schema position at one value.
+const maxWork = 100_000
 
-var errNoLoader = errors.New("schema: nothing is loaded")
+// maxChain bounds how many positions follow one another at the same value. A schema that refers to itself without
+// going down into the value never ends.
+const maxChain = 64
 
-// noLoader refuses every document. The evaluator's own loader would open file: URLs.
-type noLoader struct{}
+// Reasons for which an evaluation is given up.
+const (
+	tooMuch  = "checking this would take too long"
+	noEnd    = "the schema refers to itself without end, or through too many steps"
+	panicked = "the schema cannot be evaluated"
+)
 
-func (noLoader) Load(string) (any, error) { return nil, errNoLoader }
-
-const panicked = "the schema cannot be evaluated"
-
-// compile hands the inspected schema to the evaluator. Its errors quote the schema, so none is passed on.
-func (g *guard) compile(doc any) (s *jsonschema.Schema, why string) {
-	defer func() {
-		if recover() != nil {
-			s, why = nil, panicked
-		}
-	}()
-	c := jsonschema.NewCompiler()
-	c.UseLoader(noLoader{})
-	c.UseRegexpEngine(g.engine)
-	c.DefaultDraft(g.draft)
-	if c.AddResource(location, doc) != nil {
-		return nil, panicked
-	}
-	s, err := c.Compile(location)
-	if err != nil {
-		return nil, "the schema is not valid by its own dialect"
-	}
-	return s, ""
+// run is one evaluation. Once why is set nothing more is decided: whatever the positions above make of the fault that
+// they get, the verdict is NotEvaluated.
+type run struct {
+	left   int
+	tracks bool
+	why    string
 }
 
-// engine gives the evaluator only the patterns that the guard has compiled.
-func (g *guard) engine(text string) (jsonschema.Regexp, error) {
-	if re, ok := g.patterns[text]; ok {
-		return re, nil
+// fault is the first thing that does not fit.
+type fault struct {
+	keyword string
+	path    []string // innermost token first
+}
+
+func (f *fault) under(token string) *fault {
+	f.path = append(f.path, token)
+	return f
+}
+
+// seen holds the names or the indices that some keyword has evaluated; nil when the schema never asks for them.
+type seen map[any]struct{}
+
+func (s seen) mark(place any) {
+	if s != nil {
+		s[place] = struct{}{}
 	}
-	return nil, errNoLoader
 }
 
 func (s *Schema) validate(value any) (r Result) {
-	defer func() {
+	defer func() { // a mistake of ours must not become a crash that a server can cause
 		if recover() != nil {
 			r = Result{Why: panicked}
 		}
 	}()
-	err := s.compiled.Validate(value)
-	if err == nil {
+	e := &run{left: maxWork, tracks: s.tracks}
+	f := e.visit(s.root, value, 0, nil)
+	switch {
+	case e.why != "":
+		return Result{Why: e.why}
+	case f == nil:
 		return Result{Verdict: Valid}
 	}
-	var fault *jsonschema.ValidationError
-	if !errors.As(err, &fault) {
-		return Result{Why: panicked}
-	}
-	leaf := first(fault)
-	if leaf.undecided {
-		return Result{Why: noEnd}
-	}
-	return Result{Verdict: Invalid, Pointer: strictjson.Pointer(leaf.at...), Keyword: leaf.keyword}
+	slices.Reverse(f.path)
+	return Result{Verdict: Invalid, Pointer: strictjson.Pointer(f.path...), Keyword: f.keyword}
 }
 
-type leaf struct {
-	at        []string
-	keyword   string
-	undecided bool
+// spend takes work from what is left, before it is done; false means that it must not be done.
+func (r *run) spend(n int) bool {
+	if r.left -= n; r.left < 0 {
+		r.stop(tooMuch)
+	}
+	return r.why == ""
 }
 
-// first returns the least fault by location and keyword: the evaluator walks Go maps, and the same question must get
-// the same answer.
-func first(e *jsonschema.ValidationError) leaf {
-	if !opens(e) {
-		return leafOf(e)
+func (r *run) stop(why string) {
+	if r.why == "" {
+		r.why = why
 	}
-	least := first(e.Causes[0])
-	for _, cause := range e.Causes[1:] {
-		if l := first(cause); l.before(least) {
-			least = l
+}
+
+func (r *run) match(m *matcher, text string) bool {
+	return r.spend(1+m.size*len(text)/50) && m.re.MatchString(text) // RE2: instructions × bytes, some nanoseconds each
+}
+
+// visit evaluates a position at a value, and adds what it has seen there when the value fits. The value itself comes
+// first, then what else is asked of it, then what is inside: the first fault is the least by location.
+func (r *run) visit(n *node, value any, chain int, into seen) *fault {
+	if chain > maxChain {
+		r.stop(noEnd)
+	}
+	if !r.spend(1) {
+		return &fault{}
+	}
+	if n.never {
+		return &fault{keyword: "false"}
+	}
+	var here seen
+	if r.tracks {
+		here = seen{}
+	}
+	f := r.assert(n, value)
+	if f == nil {
+		f = r.same(n, value, chain+1, here)
+	}
+	if f == nil {
+		f = r.inside(n, value, here)
+	}
+	if f == nil && into != nil && r.spend(len(here)/4) {
+		for place := range here {
+			into.mark(place)
 		}
 	}
-	return least
+	return f
 }
 
-// opens reports whether the faults below are the reason by themselves. Below anyOf, oneOf, not and the like each fault
-// is one way not taken.
-func opens(e *jsonschema.ValidationError) bool {
-	if len(e.Causes) == 0 {
-		return false
+// same evaluates what is asked of the same value by other positions.
+func (r *run) same(n *node, value any, chain int, here seen) *fault {
+	if n.ref != nil {
+		if f := r.visit(n.ref, value, chain, here); f != nil {
+			return f
+		}
 	}
-	switch e.ErrorKind.(type) {
-	case *kind.Schema, *kind.Group, *kind.AllOf, *kind.Reference:
-		return true
+	for _, sub := range n.allOf {
+		if f := r.visit(sub, value, chain, here); f != nil {
+			return f
+		}
 	}
-	return false
+	if n.anyOf != nil && r.fitting(n.anyOf, value, chain, here, 1) == 0 {
+		return &fault{keyword: "anyOf"}
+	}
+	if n.oneOf != nil && r.fitting(n.oneOf, value, chain, here, 2) != 1 {
+		return &fault{keyword: "oneOf"}
+	}
+	if n.not != nil && r.visit(n.not, value, chain, nil) == nil {
+		return &fault{keyword: "not"}
+	}
+	if f := r.conditional(n, value, chain, here); f != nil {
+		return f
+	}
+	return r.dependent(n, value, chain, here)
 }
 
-func leafOf(e *jsonschema.ValidationError) leaf {
-	l := leaf{at: e.InstanceLocation}
-	switch k := e.ErrorKind.(type) {
-	case nil:
-		l.undecided = true
-	case *kind.RefCycle, *kind.InvalidJsonValue:
-		l.undecided = true
-	case *kind.FalseSchema:
-		l.keyword = "false"
-	case *kind.Not:
-		l.keyword = "not"
-	default:
-		l.keyword = keywordOf(k)
+// fitting counts the positions that the value fits, as far as enough; all of them are visited when it matters what
+// they have seen.
+func (r *run) fitting(subs []*node, value any, chain int, here seen, enough int) (fit int) {
+	for _, sub := range subs {
+		if r.visit(sub, value, chain, here) == nil {
+			fit++
+		}
+		if r.why != "" || fit == enough && !r.tracks {
+			break
+		}
 	}
-	return l
+	return fit
 }
 
-// keywordOf returns the keyword of a kind. What follows in its path may be a name from the schema.
-func keywordOf(k jsonschema.ErrorKind) string {
-	if path := k.KeywordPath(); len(path) > 0 && known(path[0]) {
-		return path[0]
+func (r *run) conditional(n *node, value any, chain int, here seen) *fault {
+	if n.cond == nil {
+		return nil
 	}
-	return ""
+	branch := n.other
+	if r.visit(n.cond, value, chain, here) == nil {
+		branch = n.then
+	}
+	if branch == nil {
+		return nil
+	}
+	return r.visit(branch, value, chain, here)
 }
 
-func (l leaf) before(o leaf) bool {
-	if l.undecided != o.undecided {
-		return l.undecided
+func (r *run) dependent(n *node, value any, chain int, here seen) *fault {
+	members, ok := value.(object)
+	if !ok || !r.spend(len(n.dependents)/8) {
+		return nil
 	}
-	if c := slices.Compare(l.at, o.at); c != 0 {
-		return c < 0
+	for _, d := range n.dependents {
+		if _, present := members.members[d.name]; !present {
+			continue
+		}
+		if !r.spend(1+len(d.required)/8) || !members.hold(d.required) {
+			return &fault{keyword: d.keyword}
+		}
+		if d.sub != nil {
+			if f := r.visit(d.sub, value, chain, here); f != nil {
+				return f
+			}
+		}
 	}
-	return l.keyword < o.keyword
+	return nil
 }

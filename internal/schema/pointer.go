@@ -1,18 +1,58 @@
 package schema
 
 import (
-	"maps"
-	"slices"
+	"net/url"
 	"strconv"
 	"strings"
-
-	"mcpc/internal/strictjson"
 )
-
-func strictPointer(token string) string { return strictjson.Pointer(token) }
 
 func unescape(token string) string {
 	return strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+}
+
+// reference notes where a $ref leads. It is resolved when all positions are known.
+func (c *compiler) reference(n *node, value any) {
+	text, ok := value.(string)
+	if !ok {
+		c.refuse(invalid)
+		return
+	}
+	fragment, local := strings.CutPrefix(text, "#")
+	to, err := url.PathUnescape(fragment)
+	if !local || err != nil || (to != "" && to[0] != '/') {
+		c.refuse(noPointer)
+		return
+	}
+	c.refs = append(c.refs, reference{n, to})
+}
+
+// resolve returns the node at a pointer.
+func (c *compiler) resolve(to string) *node {
+	if n, ok := c.nodes[to]; ok {
+		return n
+	}
+	if c.foreign++; c.foreign > maxForeign {
+		c.refuse("the schema refers to too many places that are no subschemas")
+		return nil
+	}
+	tokens := strings.Split(to, "/")[1:]
+	value, ok := lookup(c.doc, tokens)
+	if !ok || c.isValue(tokens) {
+		c.refuse("a reference in the schema leads nowhere")
+		return nil
+	}
+	return c.position(value, to)
+}
+
+// isValue reports whether a place that no keyword made a schema may be a value instead. It is one below any keyword, as
+// in "#/enum/0"; below an unknown member of a schema, as in "#/components/schemas/X", nothing else gives it a meaning.
+func (c *compiler) isValue(tokens []string) bool {
+	for i := len(tokens) - 1; i >= 0; i-- {
+		if _, position := c.nodes[strings.Join(append([]string{""}, tokens[:i]...), "/")]; position {
+			return known(unescape(tokens[i]))
+		}
+	}
+	return true
 }
 
 // lookup follows the tokens of a pointer. An index must be spelled as 0, 1, 2, …, or one place would have many names.
@@ -20,8 +60,8 @@ func lookup(value any, tokens []string) (any, bool) {
 	for _, raw := range tokens {
 		token := unescape(raw)
 		switch v := value.(type) {
-		case map[string]any:
-			member, ok := v[token]
+		case object:
+			member, ok := v.members[token]
 			if !ok {
 				return nil, false
 			}
@@ -38,27 +78,3 @@ func lookup(value any, tokens []string) (any, bool) {
 	}
 	return value, true
 }
-
-// counts are the keywords whose value is a number of things. The evaluator would wrap one over 2^63 around to a small
-// number, and a minimum would vanish.
-var counts = []string{
-	"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains",
-}
-
-// Count reports whether a number literal is a whole number from 0 to 2^31-1, spelled within the bounds.
-func Count(literal string) bool {
-	n, ok := Number(literal)
-	return ok && n.IsInt() && n.Sign() >= 0 && n.Num().BitLen() <= 31
-}
-
-var keywords = append([]string{
-	"$ref", "$anchor", "$vocabulary", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas",
-	"dependencies", "dependentRequired", "properties", "$defs", "definitions", "patternProperties",
-	"additionalProperties", "unevaluatedProperties", "propertyNames", "prefixItems", "items", "additionalItems",
-	"contains", "unevaluatedItems", "type", "enum", "const", "multipleOf", "maximum", "exclusiveMaximum", "minimum",
-	"exclusiveMinimum", "pattern", "uniqueItems", "required",
-}, slices.Concat(counts, annotations)...)
-
-func known(keyword string) bool { return slices.Contains(keywords, keyword) }
-
-func values(m map[string]*node) []*node { return slices.Collect(maps.Values(m)) }

@@ -9,15 +9,6 @@
 // an extreme number, too much work) is NotEvaluated with a reason, which is neither a yes nor a no.
 package schema
 
-import (
-	"bytes"
-	"encoding/json"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
-	"mcpc/internal/strictjson"
-)
-
 // Verdict of an evaluation.
 type Verdict int
 
@@ -36,17 +27,16 @@ type Result struct {
 	Why     string // our words, when NotEvaluated
 }
 
-// Bounds on what is evaluated. They hold the cost of compiling; maxWork holds the cost of evaluating.
+// Bounds on what is evaluated. They hold the cost of reading; maxWork holds the cost of evaluating.
 const (
 	maxSchemaBytes   = 256 << 10
 	maxInstanceBytes = 4 << 20
 )
 
-// Schema is a schema that passed the guard and is ready for instances.
+// Schema is a schema that has been read and is ready for instances.
 type Schema struct {
-	root     *node
-	tracks   bool
-	compiled *jsonschema.Schema
+	root   *node
+	tracks bool
 }
 
 // Compile makes a schema ready. When it cannot, the schema is nil and why says the reason, in our words.
@@ -55,24 +45,13 @@ func Compile(text []byte) (s *Schema, why string) {
 	if why != "" {
 		return nil, why
 	}
-	g, why := inspect(doc)
-	if why != "" {
-		return nil, why
-	}
-	compiled, why := g.compile(doc)
-	if why != "" {
-		return nil, why
-	}
-	return &Schema{root: g.root, tracks: g.tracks, compiled: compiled}, ""
+	return compile(doc)
 }
 
 // Evaluate checks an instance, one strict JSON value, in bounded time and memory; it never panics.
 func (s *Schema) Evaluate(instance []byte) Result {
 	value, why := decode(instance, maxInstanceBytes, "the instance")
 	if why != "" {
-		return Result{Why: why}
-	}
-	if why := s.work(value); why != "" {
 		return Result{Why: why}
 	}
 	return s.validate(value)
@@ -85,25 +64,6 @@ func Evaluate(schema, instance []byte) Result {
 		return Result{Why: why}
 	}
 	return s.Evaluate(instance)
-}
-
-// decode reads one strict JSON value with numbers as they are spelled.
-func decode(text []byte, limit int, what string) (value any, why string) {
-	if len(text) > limit {
-		return nil, what + " is too large"
-	}
-	if strictjson.Validate(text, strictjson.MaxDepth) != nil {
-		return nil, what + " is not strict JSON"
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	if d.Decode(&value) != nil {
-		return nil, what + " is not strict JSON"
-	}
-	if !ordinaryNumbers(value) {
-		return nil, what + " holds an extreme number"
-	}
-	return value, ""
 }
 
 // Comparable reports whether a strict JSON value can stand in a schema as a value to compare with: it is within the

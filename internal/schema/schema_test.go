@@ -164,10 +164,10 @@ func TestNumberBounds(t *testing.T) {
 
 func TestWorkIsCounted(t *testing.T) {
 	t.Parallel()
-	wide := `{"items":{"anyOf":[{"type":"string"},{"type":"string"},{"type":"string"}]}}`
+	wide := `{"items":{"anyOf":[{"type":"string"},{"type":"string"},{"type":"number"}]}}`
 	fits := "[" + strings.TrimSuffix(strings.Repeat("0,", 1000), ",") + "]"
 	tooWide := "[" + strings.TrimSuffix(strings.Repeat("0,", 100_000), ",") + "]"
-	if r := Evaluate([]byte(wide), []byte(fits)); r.Verdict != Invalid {
+	if r := Evaluate([]byte(wide), []byte(fits)); r.Verdict != Valid {
 		t.Errorf("within the bound: %+v", r)
 	}
 	if r := Evaluate([]byte(wide), []byte(tooWide)); r.Why != tooMuch {
