@@ -53,7 +53,7 @@ func (f *Flow) planClient(ctx context.Context, p *Plan) *refusal.Refusal {
 }
 
 // explaining is the command that shows which issuer the server names.
-func (f *Flow) explaining() string { return "mcpc login " + f.Name + " --explain" }
+func (f *Flow) explaining() string { return f.loginCommand(nil) + " --explain" }
 
 func (f *Flow) planRegistration(ctx context.Context, p *Plan) *refusal.Refusal {
 	p.Registration = ByRegistration

@@ -257,15 +257,19 @@ func TestInterruptDeadlineAndBrowser(t *testing.T) {
 func TestInterruptAfterTheTokensCame(t *testing.T) {
 	t.Parallel()
 	w := oauthtest.New(t, "/mcp")
-	f, s := newFlow(t, w)
+	f, _ := newFlow(t, w)
+	f.Store = sealedIn(t.TempDir())
 	p, err := f.Plan(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	f.Now = func() time.Time { cancel(); return start } // the expiry is worked out from here
-	if _, err := f.Login(ctx, p, oauthflow.Ask{Open: oauthtest.Open}); err != nil || len(s.All()) != 1 {
-		t.Errorf("%v, %d stored", err, len(s.All()))
+	if _, err := f.Login(ctx, p, oauthflow.Ask{Open: oauthtest.Open}); err != nil {
+		t.Fatal(err)
+	}
+	if entries, err := f.Store.Of(f.Endpoint); err != nil || len(entries) != 1 {
+		t.Errorf("%v %v", entries, err)
 	}
 }
 

@@ -150,6 +150,32 @@ func TestConfiguredCallbackThatIsBusy(t *testing.T) { // CON-03
 	never(registerLine)(t, w, nil, nil)
 }
 
+// An operator who has yet to register a client must learn with whom, so the plan comes beside the refusal.
+func TestPlanWithoutClientNamesIssuer(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		client       *config.Client
+		registration string
+		want         *refusal.Entry
+	}{
+		{nil, oauthflow.ByNothing, refusal.OAuthNoRegistration},
+		{&config.Client{ID: "abc", Issuer: "https://other.example"}, oauthflow.ByConfiguration, refusal.OAuthClientIssuer},
+	} {
+		w := oauthtest.New(t, "/mcp")
+		w.Server("registration_endpoint", nil)
+		f, _ := newFlow(t, w)
+		f.Config.Client = c.client
+		p, err := f.Plan(t.Context(), nil)
+		r := refused(t, w, err, c.want)
+		if p == nil || p.Issuer != w.AS.URL || p.Registration != c.registration {
+			t.Errorf("%s: plan %+v", r.Name(), p)
+		}
+		if hint, _, _ := strings.Cut(r.HintText(), "\n"); hint != "mcpc login docs --explain" {
+			t.Errorf("%s: hint %q", r.Name(), hint)
+		}
+	}
+}
+
 func TestCallbackAddresses(t *testing.T) { // REG-08, REG-09
 	t.Parallel()
 	for _, callback := range []string{"localhost:0", "127.0.0.1:0", "[::1]:0", "127.0.0.2:0"} {
