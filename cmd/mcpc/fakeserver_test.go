@@ -7,9 +7,13 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"mcpc/internal/strictjson"
 )
@@ -19,8 +23,9 @@ import (
 //
 //	METHOD[:TOOL] [once] [STATUS] BODY
 //
-// In BODY, $ID is the request's id. A BODY that begins with "sse " is sent as an event stream, its \n as line ends; on
-// stdio each of its lines is a line. "exit N" ends the child, "hang" never answers.
+// In BODY, $ID is the request's id, $COUNT how many answers were given before, and $TIMES(N,TEXT) is TEXT N times. A
+// BODY that begins with "sse " is sent as an event stream, its \n as line ends; on stdio each of its lines is a line.
+// "exit N" ends the child, "hang" never answers, "cut" breaks the connection after the request was read.
 type rule struct {
 	method string
 	tool   string
@@ -66,18 +71,43 @@ func answer(rules *[]rule, request []byte) (rule, bool) {
 		if r.once {
 			*rules = append((*rules)[:i:i], (*rules)[i+1:]...)
 		}
-		r.body = strings.ReplaceAll(r.body, "$ID", string(id))
+		r.body = fill(r.body, string(id))
 		return r, true
 	}
 	return rule{}, false
 }
 
-// fakeStdio is the command fakeserver RULES: a server that answers by its rules and logs requests to RULES.log.
+var (
+	times   = regexp.MustCompile(`\$TIMES\((\d+),([^)]*)\)`)
+	answers atomic.Int64
+)
+
+// fill replaces the marks of a body.
+func fill(body, id string) string {
+	body = times.ReplaceAllStringFunc(body, func(mark string) string {
+		m := times.FindStringSubmatch(mark)
+		n, _ := strconv.Atoi(m[1])
+		return strings.Repeat(m[2], n)
+	})
+	count := strconv.FormatInt(answers.Add(1), 10)
+	return strings.NewReplacer("$ID", id, "$COUNT", count).Replace(body)
+}
+
+// fakeStdio is the command fakeserver RULES [ORPHAN]: a server that answers by its rules. It logs requests to RULES.log
+// and its process number to RULES.pid, and writes what RULES.stderr holds to stderr. With ORPHAN it first starts a
+// process that outlives it if it may, and writes the number of that to the file ORPHAN.
 func fakeStdio() {
 	text, err := os.ReadFile(os.Args[1])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(9)
+	}
+	_ = os.WriteFile(os.Args[1]+".pid", []byte(strconv.Itoa(os.Getpid())), 0o600)
+	if noise, err := os.ReadFile(os.Args[1] + ".stderr"); err == nil {
+		_, _ = os.Stderr.Write(noise)
+	}
+	if len(os.Args) > 2 {
+		startOrphan(os.Args[2])
 	}
 	rules := parseRules(string(text))
 	log, _ := os.OpenFile(os.Args[1]+".log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -88,22 +118,40 @@ func fakeStdio() {
 			return
 		}
 		_, _ = log.Write(line)
-		r, ok := answer(&rules, line)
-		if !ok {
-			if id, has := strictjson.Member(line, "id"); has {
-				fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`+"\n", id)
-			}
-			continue
-		}
-		if code, ok := strings.CutPrefix(r.body, "exit "); ok {
-			n, _ := strconv.Atoi(code)
-			os.Exit(n)
-		}
-		if r.body != "hang" {
-			fmt.Println(strings.ReplaceAll(strings.TrimPrefix(r.body, "sse "), `\n`, "\n"))
-		}
+		answerLine(&rules, line)
 	}
 }
+
+func answerLine(rules *[]rule, line []byte) {
+	r, ok := answer(rules, line)
+	if !ok {
+		if id, has := strictjson.Member(line, "id"); has {
+			fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`+"\n", id)
+		}
+		return
+	}
+	if code, ok := strings.CutPrefix(r.body, "exit "); ok {
+		n, _ := strconv.Atoi(code)
+		os.Exit(n)
+	}
+	if r.body == "cut" {
+		os.Exit(0)
+	}
+	if r.body != "hang" {
+		fmt.Println(strings.ReplaceAll(strings.TrimPrefix(r.body, "sse "), `\n`, "\n"))
+	}
+}
+
+// startOrphan starts a process that holds stdout and stderr and does nothing for a minute.
+func startOrphan(file string) {
+	self, _ := os.Executable()
+	cmd := &exec.Cmd{Path: self, Args: []string{"sleeper"}, Stdout: os.Stdout, Stderr: os.Stderr}
+	if err := cmd.Start(); err == nil {
+		_ = os.WriteFile(file, []byte(strconv.Itoa(cmd.Process.Pid)), 0o600)
+	}
+}
+
+func init() { programs["sleeper"] = func() { time.Sleep(time.Minute) } }
 
 // served holds the HTTP servers of the scripts by their URL.
 var served sync.Map
@@ -112,6 +160,21 @@ type fakeHTTP struct {
 	mu    sync.Mutex
 	rules []rule
 	seen  []string
+	log   string
+}
+
+func (h *fakeHTTP) swap(rules []rule) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.rules = rules
+}
+
+// record notes a request in the log, as one line.
+func (h *fakeHTTP) record(body []byte) {
+	if f, err := os.OpenFile(h.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err == nil {
+		_, _ = f.Write(append(body, '\n'))
+		_ = f.Close()
+	}
 }
 
 func (h *fakeHTTP) methods() []string {
@@ -125,6 +188,7 @@ func (h *fakeHTTP) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	h.mu.Lock()
 	if req.Method == http.MethodPost {
 		h.seen = append(h.seen, strictjson.MemberText(body, "method"))
+		h.record(body)
 	} else {
 		h.seen = append(h.seen, req.Method)
 	}
@@ -139,6 +203,9 @@ func (h *fakeHTTP) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		}
 		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no such method"}}`, id)
 		return
+	}
+	if r.body == "cut" {
+		panic(http.ErrAbortHandler)
 	}
 	if r.body == "hang" {
 		<-req.Context().Done()
