@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -77,11 +78,11 @@ func (a *app) login(ctx context.Context, s *config.Server, o loginOptions) error
 		return err
 	}
 	plan, err := f.Plan(ctx, o.scopes)
+	if o.explain && plan != nil {
+		return cmp.Or(a.explain(plan), err)
+	}
 	if err != nil {
 		return err
-	}
-	if o.explain {
-		return a.explain(plan)
 	}
 	granted, err := f.Login(ctx, plan, a.ask(plan, o.noBrowser))
 	if err != nil {
