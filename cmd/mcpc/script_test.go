@@ -24,6 +24,7 @@ var commands = map[string]func(ts *testscript.TestScript, neg bool, args []strin
 	"rules":    swapRules,
 	"expand":   expandScript,
 	"requests": countRequests,
+	"cmpdiff":  compareDiff,
 }
 
 func TestMain(m *testing.M) {
