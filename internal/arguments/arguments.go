@@ -129,7 +129,7 @@ func (p *parser) check(object []byte) (notes []string, err error) {
 			return nil, p.missing(name)
 		}
 	}
-	result := schema.Evaluate(p.input.schema, object)
+	result := schema.Evaluate(p.input.schema, p.present(object))
 	switch result.Verdict {
 	case schema.Valid:
 		return nil, nil
