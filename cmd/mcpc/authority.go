@@ -25,7 +25,7 @@ writes it: draft prints a proposal, and you decide.`
 
 func newAuthority(a *app) *cobra.Command {
 	return group("authority", "Say what may be called, and see what that comes to", authorityLong,
-		newAuthorityDraft(a), newAuthorityCheck(a))
+		newAuthorityDraft(a), newAuthorityCheck(a), newAuthoritySurface(a), newAuthorityRenew(a))
 }
 
 const draftLong = `Print an authority document that grants the named tools of a snapshot, with the
@@ -206,21 +206,27 @@ const authorityBound = 1 << 20
 
 // loadAuthority reads a document that nobody but its owner can have changed.
 func loadAuthority(path string) (*authority.Document, error) {
+	_, doc, err := readAuthority(path)
+	return doc, err
+}
+
+// readAuthority is loadAuthority with the text.
+func readAuthority(path string) ([]byte, *authority.Document, error) {
 	own := refusal.Own("path", path)
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, refusal.New(refusal.AuthorityUnreadable, own)
+		return nil, nil, refusal.New(refusal.AuthorityUnreadable, own)
 	}
 	if writableByOthers(info) {
-		return nil, refusal.New(refusal.AuthorityMode, own, refusal.Own("mode", fmt.Sprintf("%04o", info.Mode().Perm()))).
+		return nil, nil, refusal.New(refusal.AuthorityMode, own, refusal.Own("mode", fmt.Sprintf("%04o", info.Mode().Perm()))).
 			Hint("chmod go-w " + quoteWord(path))
 	}
 	data, err := store.ReadFile(path, authorityBound)
 	if err != nil {
-		return nil, refusal.New(refusal.AuthorityUnreadable, own)
+		return nil, nil, refusal.New(refusal.AuthorityUnreadable, own)
 	}
 	doc, err := authority.Parse(data)
-	return doc, withPath(err, path)
+	return data, doc, withPath(err, path)
 }
 
 // withPath says which document a refusal of the family authority is about.

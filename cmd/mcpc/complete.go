@@ -46,6 +46,18 @@ func (a *app) local(cmd *cobra.Command, name string) *snapshot.Snapshot {
 	return snap
 }
 
+// completeDiff offers servers as they were kept, and for NEW as they are now too.
+func (a *app) completeDiff(_ *cobra.Command, args []string, _ string) (completions, cobra.ShellCompDirective) {
+	if len(args) > 1 {
+		return nil, noFiles
+	}
+	names := a.serverNames()
+	for _, name := range a.serverNames() {
+		names = append(names, livePrefix+name)
+	}
+	return names, cobra.ShellCompDirectiveDefault
+}
+
 func (a *app) completeSnapshotTool(cmd *cobra.Command, args []string, _ string) (completions, cobra.ShellCompDirective) {
 	switch len(args) {
 	case 0:

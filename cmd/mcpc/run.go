@@ -14,6 +14,7 @@ import (
 
 	"mcpc/internal/refusal"
 	"mcpc/internal/terminal"
+	"mcpc/internal/transport"
 )
 
 // version is what `mcpc version`, the clientInfo of every request and the snapshots say.
@@ -30,6 +31,7 @@ type app struct {
 	json       bool
 	configPath string
 	trace      string
+	tracing    *transport.Trace
 	showStderr bool
 }
 

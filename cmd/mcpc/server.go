@@ -141,7 +141,6 @@ type conversation struct {
 	server  *config.Server
 	dial    negotiate.Dialer
 	carrier transport.Carrier // the last one dialled
-	trace   *os.File
 	app     *app
 	kept    bool // what is discovered is to be kept: the executable's digest is worth its time
 }
@@ -149,7 +148,7 @@ type conversation struct {
 // converse prepares a conversation; nothing is sent yet.
 func (a *app) converse(ctx context.Context, s *config.Server) (*conversation, error) {
 	c := &conversation{server: s, app: a}
-	tracer, err := c.openTrace()
+	tracer, err := a.tracer()
 	if err != nil {
 		return nil, err
 	}
@@ -181,18 +180,19 @@ func (c *conversation) keep(dial negotiate.Dialer) negotiate.Dialer {
 	}
 }
 
-func (c *conversation) openTrace() (*transport.Trace, error) {
-	if c.app.trace == "" {
-		return nil, nil
+// tracer opens the trace with the first conversation of a command; later ones write to the same file.
+func (a *app) tracer() (*transport.Trace, error) {
+	if a.trace == "" || a.tracing != nil {
+		return a.tracing, nil
 	}
-	f, err := os.OpenFile(c.app.trace, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(a.trace, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return nil, refusal.New(refusal.OutputExists, refusal.Own("path", c.app.trace))
+		return nil, refusal.New(refusal.OutputExists, refusal.Own("path", a.trace))
 	} else if err != nil {
-		return nil, refusal.New(refusal.OutputWrite, refusal.Own("path", c.app.trace))
+		return nil, refusal.New(refusal.OutputWrite, refusal.Own("path", a.trace))
 	}
-	c.trace = f
-	return transport.NewTrace(f, c.app.now), nil
+	a.tracing = transport.NewTrace(f, a.now) // closed with the process: every line is written at once
+	return a.tracing, nil
 }
 
 func (a *app) secretHeaders(ctx context.Context, s *config.Server) ([]transport.SecretHeader, error) {
@@ -207,16 +207,13 @@ func (a *app) secretHeaders(ctx context.Context, s *config.Server) ([]transport.
 	return headers, nil
 }
 
-// end closes the trace and shows the child's stderr when that was asked for. The session is closed before.
+// end shows the child's stderr when that was asked for. The session is closed before.
 func (c *conversation) end() {
 	if k, ok := c.carrier.(interface{ Skipped() int }); ok && k.Skipped() > 0 {
 		c.app.note("%d lines of the server's stdout were no messages and were skipped", k.Skipped())
 	}
 	if k, ok := c.carrier.(transport.StderrKeeper); ok && c.app.showStderr {
 		c.app.showServerStderr(k.Stderr())
-	}
-	if c.trace != nil {
-		_ = c.trace.Close()
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,7 +26,8 @@ means the newest stored snapshot of that server.`
 
 func newSnapshot(a *app) *cobra.Command {
 	return group("snapshot", "Keep what a server describes, and look at what was kept", snapshotLong,
-		newSnapshotTake(a), newSnapshotList(a), newSnapshotShow(a), newSnapshotVerify(a))
+		newSnapshotTake(a), newSnapshotList(a), newSnapshotShow(a), newSnapshotVerify(a),
+		newSnapshotDiff(a))
 }
 
 func (a *app) snapshots() (store.Snapshots, error) {
@@ -99,10 +101,18 @@ func parseSnapshot(data []byte) (*snapshot.Snapshot, error) {
 
 func (a *app) snapshotFile(path string) (*snapshot.Snapshot, error) {
 	data, err := store.ReadFile(path, snapshotBound)
-	if err != nil {
+	var large *store.TooLargeError
+	switch {
+	case errors.As(err, &large):
+		return nil, refusal.New(refusal.LimitSnapshot, refusal.Num("limit", snapshotBound))
+	case err != nil:
 		return nil, refusal.New(refusal.SnapshotMissing, refusal.Own("snapshot", path))
 	}
-	return parseSnapshot(data)
+	snap, err := parseSnapshot(data)
+	if r, ok := refusal.As(err); ok && strings.HasPrefix(r.Name(), "snapshot.") {
+		return nil, r.With(refusal.Own("path", path))
+	}
+	return snap, err
 }
 
 // newestSnapshot returns the stored snapshot of a server that was recorded last.

@@ -64,7 +64,7 @@ var (
 	AuthorityDescriptor      = define("authority.descriptor_changed", ExitRefused, "the live descriptor of {tool} is not the pinned one", "tool", "path")
 	AuthorityDescriptorGone  = define("authority.descriptor_missing", ExitRefused, "the server no longer lists {tool}", "tool", "path")
 	AuthorityNotEvaluated    = define("authority.not_evaluated", ExitRefused, "the arguments of {tool} cannot be checked against what is granted", "tool", "path")
-	AuthorityChangedNotNamed = define("authority.changed_grant", ExitRefused, "{tool} changed and is carried over only when named", "tool")
+	AuthorityChangedNotNamed = define("authority.changed_grant", ExitRefused, "{tool} changed or went away, and is carried over or dropped only when named", "tool", "path")
 )
 
 // Arguments of a call.
