@@ -253,6 +253,29 @@ var discoveries = []discovery{
 		},
 	},
 	{
+		name: "scopes_supported with what is no scope token",
+		set: func(w *oauthtest.World, _ *oauthflow.Flow) {
+			w.Challenge("")
+			w.Resource("scopes_supported", []string{"read", "a b", `x"y`, "", "read", "é"})
+		},
+		check: func(t *testing.T, w *oauthtest.World, _ *oauthflow.Plan, _ *refusal.Refusal) {
+			if got := w.Requests("as GET /authorize")[0].Form.Get("scope"); got != "read" {
+				t.Errorf("scope %q", got)
+			}
+		},
+	},
+	{
+		name: "each place is asked once", path: "-",
+		set:  func(w *oauthtest.World, _ *oauthflow.Flow) { w.On(rootForm, missing()) },
+		want: refusal.OAuthNoResourceMetadata,
+		check: func(t *testing.T, w *oauthtest.World, _ *oauthflow.Plan, _ *refusal.Refusal) {
+			wantLines(t, w, "mcp POST /", rootForm)
+			if h := w.Requests("mcp POST /")[0].Header; h.Get("Mcp-Method") != "server/discover" || h.Get("MCP-Protocol-Version") != "2026-07-28" {
+				t.Errorf("header %v", h)
+			}
+		},
+	},
+	{
 		name: "no authorization server",
 		set:  func(w *oauthtest.World, _ *oauthflow.Flow) { w.Resource("authorization_servers", []string{}) },
 		want: refusal.OAuthNoServer,

@@ -2,6 +2,8 @@ package oauthflow_test
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"net/http"
 	"net/url"
@@ -142,6 +144,11 @@ func TestPageHeaders(t *testing.T) {
 	}
 	if csp := s.header.Get("Content-Security-Policy"); !strings.HasPrefix(csp, "default-src 'none'; style-src 'sha256-") {
 		t.Errorf("policy %q", csp)
+	}
+	style, _, _ := strings.Cut(s.body[strings.Index(s.body, "<style>")+len("<style>"):], "</style>")
+	sum := sha256.Sum256([]byte(style))
+	if csp := s.header.Get("Content-Security-Policy"); !strings.Contains(csp, "'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'") {
+		t.Errorf("the policy %q is not for the page's style", csp)
 	}
 	if s.status != 200 || strings.Contains(s.body, "<b onload") || !strings.Contains(s.body, "&lt;b onload=") || !strings.Contains(s.body, "prefers-color-scheme:dark") {
 		t.Errorf("page %d %s", s.status, s.body)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"mcpc/internal/config"
 	"mcpc/internal/oauthflow"
 	"mcpc/internal/oauthflow/oauthtest"
 	"mcpc/internal/refusal"
@@ -325,5 +326,46 @@ func TestInterruptedRefreshKeepsItsAnswer(t *testing.T) {
 	}
 	if after := s.All()[0]; after.RefreshToken.Reveal() != "CANARY-r" || after.Generation != before.Generation+1 {
 		t.Error("the rotated refresh token was lost")
+	}
+}
+
+func TestNewerTokenAfterInvalidGrant(t *testing.T) { // CON-04
+	t.Parallel()
+	w, f, s := afterLogin(t)
+	w.Expire()
+	w.On(tokenLine, func(rw http.ResponseWriter, r *http.Request) {
+		s.Edit(func(c *store.Credential) { // as a process on another machine would, whose lock does not reach here
+			c.AccessToken, c.RefreshToken, c.Generation = config.NewSecret("CANARY-newer"), config.NewSecret("CANARY-rt"), 9
+		})
+		oauthtest.JSON(400, `{"error":"invalid_grant"}`)(rw, r)
+	})
+	a := f.Authorizer()
+	token, _ := a.Token(t.Context())
+	if again, err := a.Challenged(t.Context(), token, transport.Challenge{Status: 401}); err != nil || !again {
+		t.Fatalf("%v %v", again, err)
+	}
+	if token, err := a.Token(t.Context()); err != nil || token.Reveal() != "CANARY-newer" {
+		t.Errorf("another token is used: %v", err)
+	}
+	if s.All()[0].Generation != 9 {
+		t.Error("the newer grant was ended")
+	}
+}
+
+func TestUnreadableSuccessKeepsTheMark(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]*refusal.Entry{
+		`<PROSE-CANARY>`: refusal.OAuthTokenAnswer, `{"token_type":"Bearer"}`: refusal.OAuthTokenAnswer,
+		`{"access_token":"CANARY","token_type":"DPoP"}`: refusal.OAuthTokenType,
+	} {
+		w, f, s := afterLogin(t)
+		before := s.All()[0]
+		w.Expire()
+		w.On(tokenLine, oauthtest.JSON(200, body))
+		_, err := call(t, w, f.Authorizer())
+		refused(t, w, err, want)
+		if after := s.All()[0]; !after.Presented || after.RefreshToken != before.RefreshToken {
+			t.Errorf("%s: %+v", body, after)
+		}
 	}
 }

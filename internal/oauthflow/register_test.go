@@ -176,6 +176,21 @@ func TestPlanWithoutClientNamesIssuer(t *testing.T) {
 	}
 }
 
+func TestLocalhostNeedsBothFamilies(t *testing.T) { // REG-08
+	t.Parallel()
+	l, err := net.Listen("tcp", "[::1]:0")
+	if err != nil {
+		return // no such family here, and nothing to be busy
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	w := oauthtest.New(t, "/mcp")
+	f, _ := newFlow(t, w)
+	f.Config.Callback = "localhost:" + port
+	_, err = login(t, f)
+	refused(t, w, err, refusal.OAuthCallbackBusy)
+}
+
 func TestCallbackAddresses(t *testing.T) { // REG-08, REG-09
 	t.Parallel()
 	for _, callback := range []string{"localhost:0", "127.0.0.1:0", "[::1]:0", "127.0.0.2:0"} {
