@@ -72,6 +72,7 @@ func (c *compiler) assertion(n *node, key string, value any) (ok bool) {
 		var list []any
 		list, ok = value.([]any)
 		n.enum = keys(list)
+		ok = ok && (!c.old || len(list) > 0 && len(n.enum) == len(list)) // the first edition of draft-07 asks for both
 	case "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum", "multipleOf":
 		var limit decimal
 		limit, ok = value.(decimal)
