@@ -137,6 +137,8 @@ func (a *app) grant(s *config.Server, words []string, o callOptions) (*granted, 
 	if refusal.Is(err, refusal.AuthorityToolNotGranted) {
 		err = hinted(err, refusal.AuthorityToolNotGranted, regrant(s, doc, o.tool))
 	}
+	err = hinted(err, refusal.AuthorityAuth, "mcpc credentials show "+word(s)+
+		"\nwhere that is the sign-in you mean, put its issuer and scopes under auth in the document, and review it again")
 	return g, withPath(err, path)
 }
 

@@ -50,29 +50,57 @@ func (o *operator) work(p plan, told given) error {
 	if p.choose != nil {
 		calls = p.choose(told, seen.Tools)
 	}
-	if len(calls) == 0 || !o.grant(calls) {
+	if len(calls) == 0 || !o.grant(calls, p.trusting) {
 		return nil
 	}
 	for _, c := range calls {
-		o.mcpc("call", "peer", c.tool, "--args", c.arguments, "--authority", "granted.json", "--json")
+		typed := []string{"call", "peer", c.tool, "--args", c.arguments, "--authority", document, "--json"}
+		if o.mcpc(typed...).refusal == "authority.auth_mismatch" && o.reviewSignIn() {
+			o.mcpc(typed...)
+		}
 	}
 	return nil
 }
 
+// document is the authority document, in the operator's home.
+const document = "granted.json"
+
+// reviewSignIn is what the refusal of another sign-in than the reviewed one hints at: the operator, who has just signed
+// in with more scopes and meant it, looks at the credential and puts its issuer and scopes into the document.
+func (o *operator) reviewSignIn() bool {
+	shown := o.mcpc("credentials", "show", "peer", "--json")
+	var credential struct {
+		Issuer string   `json:"issuer"`
+		Scopes []string `json:"scopes"`
+	}
+	if shown.exit != 0 || json.Unmarshal(shown.stdout, &credential) != nil {
+		return false
+	}
+	path := filepath.Join(o.home, document)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return false
+	}
+	text = edited(text, func(d map[string]any) {
+		d["auth"] = map[string]any{"issuer": credential.Issuer, "scopesWithin": credential.Scopes}
+	})
+	return os.WriteFile(path, text, 0o600) == nil
+}
+
 // findIssuer asks mcpc which issuer the server names, and writes down that the client is known to it.
 func (o *operator) findIssuer(p plan, told given) error {
-	explained := o.mcpc("login", "peer", "--explain", "--json")
+	explained := o.once("login", "peer", "--explain", "--json") // refused while no client is configured, and explained
 	var plan struct {
 		Issuer string `json:"issuer"`
 	}
-	if explained.exit != 0 || json.Unmarshal(explained.stdout, &plan) != nil {
+	if json.Unmarshal(explained.stdout, &plan) != nil {
 		return nil
 	}
 	return o.configure(p, told, plan.Issuer)
 }
 
 // grant keeps a snapshot and signs a document for the tools to be called.
-func (o *operator) grant(calls []call) bool {
+func (o *operator) grant(calls []call, trusting bool) bool {
 	if o.mcpc("snapshot", "take", "peer").exit != 0 {
 		return false
 	}
@@ -85,7 +113,34 @@ func (o *operator) grant(calls []call) bool {
 		}
 	}
 	drafted := o.mcpc(draft...)
-	return drafted.exit == 0 && os.WriteFile(filepath.Join(o.home, "granted.json"), drafted.stdout, 0o600) == nil
+	if trusting && drafted.exit == 0 {
+		drafted.stdout = edited(drafted.stdout, anyArguments)
+	}
+	return drafted.exit == 0 && os.WriteFile(filepath.Join(o.home, document), drafted.stdout, 0o600) == nil
+}
+
+// anyArguments is the edit of a person who replaces what a draft says about arguments by true.
+func anyArguments(d map[string]any) {
+	tools, _ := d["tools"].(map[string]any)
+	for _, t := range tools {
+		if granted, ok := t.(map[string]any); ok {
+			granted["arguments"] = true
+		}
+	}
+}
+
+// edited is a document after a person's edit; one that is no JSON stays as it is, for mcpc to refuse.
+func edited(text []byte, edit func(map[string]any)) []byte {
+	var d map[string]any
+	if json.Unmarshal(text, &d) != nil {
+		return text
+	}
+	edit(d)
+	after, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		return text
+	}
+	return after
 }
 
 // configure writes the configuration. A client is told of only once its issuer is known.
@@ -135,7 +190,7 @@ const patience = 2
 // mcpc runs one command. Where it is refused with a sign-in as the hint, the hint is pasted as it stands, and the
 // command typed again.
 func (o *operator) mcpc(args ...string) ended {
-	e := o.run(exec.CommandContext(o.ctx, os.Getenv("MCPC"), args...), shown(args))
+	e := o.once(args...)
 	for range patience {
 		if e.exit != 4 || !strings.HasPrefix(e.hint, "mcpc login ") {
 			break
@@ -143,9 +198,14 @@ func (o *operator) mcpc(args ...string) ended {
 		if o.run(exec.CommandContext(o.ctx, "sh", "-c", e.hint), e.hint).exit != 0 {
 			break
 		}
-		e = o.run(exec.CommandContext(o.ctx, os.Getenv("MCPC"), args...), shown(args))
+		e = o.once(args...)
 	}
 	return e
+}
+
+// once runs one command, whatever comes of it.
+func (o *operator) once(args ...string) ended {
+	return o.run(exec.CommandContext(o.ctx, os.Getenv("MCPC"), args...), shown(args))
 }
 
 // run runs one command and writes down how it ended.
