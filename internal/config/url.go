@@ -7,6 +7,9 @@ import (
 	"strings"
 )
 
+// PlainHTTP is EndpointURL's reason against http:// to another machine.
+const PlainHTTP = "http:// is admitted to loopback addresses only; use https://"
+
 // EndpointURL parses the URL of an MCP endpoint, or of anything else a credential may go to, and says in our own words
 // why it is none: https, or http to this machine; a host; no user, no fragment. It is the one rule for such URLs. The
 // transport holds it again at every dial, by the address.
@@ -31,7 +34,7 @@ func EndpointURL(raw string) (u *url.URL, reason string) {
 	case !validPort(u):
 		return nil, "the port is not a number from 1 to 65535"
 	case u.Scheme == "http" && !Loopback(u.Hostname()):
-		return nil, "http:// is admitted to loopback addresses only; use https://"
+		return nil, PlainHTTP
 	}
 	return u, ""
 }

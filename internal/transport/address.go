@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"mcpc/internal/config"
 	"mcpc/internal/refusal"
 )
 
@@ -55,59 +56,22 @@ func internalHost(host string) bool {
 		strings.HasPrefix(label, "0x")
 }
 
-// LoopbackHost reports whether a URL's host is a literal loopback address or the name localhost, the only hosts that
-// plain http is admitted to.
-func LoopbackHost(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	a, err := netip.ParseAddr(host)
-	return err == nil && loopback(a)
-}
-
 func loopback(a netip.Addr) bool { return a == netip.IPv6Loopback() || a.Is4() && a.IsLoopback() }
 
 // InternalEndpoint reports whether a configured endpoint is internal on its face: a loopback or private address, or
 // localhost. A name is not looked up, because whoever owns it decides what it resolves to.
 func InternalEndpoint(u *url.URL) bool { return internalHost(u.Hostname()) }
 
-// CheckURL parses a URL that mcpc may send a request to: https, or http to a loopback host; without user, password and
-// fragment.
+// CheckURL parses a URL that mcpc may send a request to, by the one rule that the configuration is read by too.
 func CheckURL(raw string) (*url.URL, *refusal.Refusal) {
-	if fault := urlFault(raw); fault != "" {
-		return nil, refusal.New(refusal.TransportURL, refusal.Own("fault", fault))
-	}
-	u, err := url.Parse(raw)
-	switch {
-	case err != nil:
-		return nil, refusal.New(refusal.TransportURL, refusal.Own("fault", "it does not parse"))
-	case u.User != nil:
-		return nil, refusal.New(refusal.TransportURL, refusal.Own("fault", "it has a user part"))
-	case u.Scheme != "https" && u.Scheme != "http":
-		return nil, refusal.New(refusal.TransportURL, refusal.Own("fault", "it is not https"))
-	case u.Hostname() == "" || u.Opaque != "" || strings.HasSuffix(u.Host, ":"):
-		return nil, refusal.New(refusal.TransportURL, refusal.Own("fault", "it names no host"))
-	case u.Scheme == "http" && !LoopbackHost(u.Hostname()):
+	u, reason := config.EndpointURL(raw)
+	switch reason {
+	case "":
+		return u, nil
+	case config.PlainHTTP:
 		return nil, refusal.New(refusal.TransportPlaintext)
 	}
-	return u, nil
-}
-
-// urlFault finds what url.Parse lets through or what readers of URLs disagree about.
-func urlFault(raw string) string {
-	for i := range len(raw) {
-		switch c := raw[i]; {
-		case c <= ' ' || c == 0x7F:
-			return "it has a space or control character"
-		case c > 0x7F:
-			return "it has a character outside ASCII"
-		case c == '\\':
-			return "it has a backslash"
-		case c == '#':
-			return "it has a fragment"
-		}
-	}
-	return ""
+	return nil, refusal.New(refusal.TransportURL, refusal.Own("fault", reason))
 }
 
 // origin is what credentials and redirects are bound to: scheme, host and port, the default port written out.

@@ -33,7 +33,7 @@ var internalAddresses = []string{
 	"::", "::1", "::2", "::7f00:1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:8.8.8.8", "64:ff9b::7f00:1",
 	"64:ff9b::808:808", "64:ff9b:1::a00:1", "100::1", "2001::1", "2001:2::1", "2001:10::1", "2001:db8::1",
 	"2002:7f00:1::1", "2002:808:808::1", "3fff::1", "5f00::1", "fc00::1", "fd12:3456::1",
-	"fe80::1", "fe80::1%eth0", "febf::1", "fec0::1", "ff02::1", "ff0e::1",
+	"fe80::1", "febf::1", "fec0::1", "ff02::1", "ff0e::1",
 }
 
 var publicAddresses = []string{
@@ -68,7 +68,7 @@ func TestServerSuppliedAddress(t *testing.T) {
 		for _, a := range internalAddresses {
 			host := a
 			if strings.Contains(a, ":") {
-				host = "[" + strings.Replace(a, "%", "%25", 1) + "]"
+				host = "[" + a + "]"
 			}
 			wantGet(t, how, ClientPolicy{Purpose: ForMetadata, LookupEnv: look}, "https://"+host+"/x", refusal.TransportAddress)
 		}
@@ -163,6 +163,7 @@ func TestCheckURL(t *testing.T) {
 		"https:mcp.example.com":      refusal.TransportURL,
 		"https://:443/":              refusal.TransportURL,
 		"https://h:/":                refusal.TransportURL,
+		"https://[fe80::1%25eth0]/":  refusal.TransportURL,
 		"https://h:x/":               refusal.TransportURL,
 		"https://user@h/":            refusal.TransportURL,
 		"https://user:pw@h/":         refusal.TransportURL,
