@@ -195,7 +195,7 @@ func (c *Credentials) checkDir() error {
 	return nil
 }
 
-// sealed returns the paths of all sealed files.
+// sealed returns the paths of all sealed files, and removes what a killed writer left beside them.
 func (c *Credentials) sealed() ([]string, error) {
 	if err := c.checkDir(); err != nil {
 		return nil, err
@@ -206,8 +206,11 @@ func (c *Credentials) sealed() ([]string, error) {
 	}
 	var paths []string
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), sealedSuffix) {
-			paths = append(paths, filepath.Join(c.dir, e.Name()))
+		switch path := filepath.Join(c.dir, e.Name()); {
+		case strings.HasSuffix(path, sealedSuffix):
+			paths = append(paths, path)
+		case strings.HasSuffix(path, sealedSuffix+nextSuffix):
+			sweep(path)
 		}
 	}
 	return paths, nil

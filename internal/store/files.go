@@ -110,12 +110,12 @@ func replace(path string, data []byte) error {
 	if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	f, err := os.OpenFile(next, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
+	// Without a name until it is whole and on disk, so that a crash in the long part of this leaves nothing.
+	err := createUnnamed(next, data, 0o600)
+	if errors.Is(err, errors.ErrUnsupported) {
+		err = createInPlace(next, data, 0o600)
 	}
-	if err := fill(f, data, 0o600); err != nil {
-		_ = os.Remove(next)
+	if err != nil {
 		return err
 	}
 	if err := rename(next, path); err != nil {

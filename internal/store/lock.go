@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"errors"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -32,4 +34,14 @@ func lock(ctx context.Context, path string, wait time.Duration) (unlock func(), 
 		return nil, refusal.New(refusal.DeadlineLock, refusal.Num("limit", wait.Milliseconds()))
 	}
 	return nil, refusal.New(refusal.CustodyWrite, refusal.Own("path", path+lockSuffix))
+}
+
+// sweep removes what a writer left that was killed between writing and renaming. While the lock is held that is still
+// the writer's own, and stays.
+func sweep(next string) {
+	l := flock.New(strings.TrimSuffix(next, nextSuffix)+lockSuffix, flock.SetPermissions(0o600))
+	if free, err := l.TryLock(); err == nil && free {
+		_ = os.Remove(next)
+		_ = l.Unlock()
+	}
 }
