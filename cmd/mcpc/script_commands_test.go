@@ -41,9 +41,9 @@ func exitsScript(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// document returns the one JSON document of a file. Of stdout and stderr the line end is required: one document is one
+// oneDocument returns the one JSON document of a file. Of stdout and stderr the line end is required: one document is one
 // document to a script that reads it, and a line to a person.
-func document(ts *testscript.TestScript, file string) []byte {
+func oneDocument(ts *testscript.TestScript, file string) []byte {
 	text := ts.ReadFile(file)
 	doc, ended := strings.CutSuffix(text, "\n")
 	if !ended && (file == "stdout" || file == "stderr") {
@@ -55,14 +55,14 @@ func document(ts *testscript.TestScript, file string) []byte {
 	return []byte(doc)
 }
 
-// member returns the value at a path such as tools.0.name; # is the number of members or elements. Names with a dot
+// memberAt returns the value at a path such as tools.0.name; length is the number of members or elements. Names with a dot
 // in them cannot be reached.
-func member(doc []byte, path string) (string, bool) {
+func memberAt(doc []byte, path string) (string, bool) {
 	for _, step := range strings.Split(path, ".") {
 		if path == "" {
 			break
 		}
-		if step == "#" {
+		if step == "length" {
 			n := 0
 			for range strictjson.Elements(doc) {
 				n++
@@ -95,11 +95,11 @@ func jsonScript(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 1 || len(args) > 3 || (neg && len(args) != 2) {
 		ts.Fatalf("usage: [!] json FILE [PATH [VALUE]]")
 	}
-	doc := document(ts, args[0])
+	doc := oneDocument(ts, args[0])
 	if len(args) == 1 {
 		return
 	}
-	got, ok := member(doc, args[1])
+	got, ok := memberAt(doc, args[1])
 	switch {
 	case ok == neg:
 		ts.Fatalf("%s: is there: %t", args[1], ok)
@@ -112,7 +112,7 @@ func captureScript(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: capture NAME FILE PATH")
 	}
-	got, ok := member(document(ts, args[1]), args[2])
+	got, ok := memberAt(oneDocument(ts, args[1]), args[2])
 	if !ok {
 		ts.Fatalf("%s has no member %s", args[1], args[2])
 	}

@@ -14,7 +14,10 @@ import (
 	"time"
 )
 
-func init() { programs["interrupt"] = interrupt }
+func init() {
+	programs["interrupt"] = interrupt
+	syscall.Umask(0o022) // files of transcripts are nobody else's to write, whatever the umask of whoever runs them
+}
 
 // alive reports whether a process exists and is more than an entry that its parent has not collected.
 func alive(pid int) bool {

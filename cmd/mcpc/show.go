@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"mcpc/internal/refusal"
@@ -47,9 +48,17 @@ func (a *app) showTool(s *snapshot.Snapshot, from, name string) error {
 	}
 	p := a.page()
 	p.tool(t)
+	if !a.isServer(from) {
+		return p.flush()
+	}
 	p.line("")
 	p.linef("try   mcpc call %s", strings.Join(append([]string{quoteWord(from), p.safe(quoteWord(name))}, example(t, p)...), " "))
 	return p.flush()
+}
+
+// isServer reports whether a word that named a snapshot is a server too, and not a file or an id.
+func (a *app) isServer(word string) bool {
+	return strings.Contains(word, "://") || slices.Contains(a.serverNames(), word)
 }
 
 // noTool says why a snapshot has no such tool.
@@ -63,7 +72,8 @@ func noTool(s *snapshot.Snapshot, name string) error {
 // tool prints a descriptor to be read. The layout keeps server text apart from ours: it is indented or in quotes.
 func (p *page) tool(t *snapshot.Tool) {
 	d := t.Describe()
-	p.line(strings.Join([]string{p.safe(t.Name), p.safe(d.Title), "digest " + t.Digest.Short()}, "   "))
+	head := []string{p.safe(t.Name), p.safe(d.Title), "digest " + t.Digest.Short()}
+	p.line(strings.Join(slices.DeleteFunc(head, func(s string) bool { return s == "" }), "   "))
 	if d.Description != "" {
 		p.line(`"` + p.lines(d.Description) + `"`)
 	}

@@ -66,7 +66,7 @@ func (a *app) takeSnapshot(ctx context.Context, s *config.Server, o takeOptions)
 	case "":
 		return a.storeSnapshot(d.Snapshot)
 	case "-":
-		return a.write(d.Encode())
+		return a.printJSON(d.Encode())
 	}
 	return a.writeSnapshot(d.Snapshot, o.output)
 }
