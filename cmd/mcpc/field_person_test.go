@@ -1,0 +1,5 @@
+package main
+
+type person struct{}
+
+func (p *person) visit(string) {}
