@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"mcpc/internal/refusal"
+	"mcpc/internal/store"
 	"mcpc/internal/terminal"
 	"mcpc/internal/transport"
 )
@@ -32,6 +33,7 @@ type app struct {
 	configPath string
 	trace      string
 	tracing    *transport.Trace
+	keyrings   map[time.Duration]store.Keyring // by their limit
 	showStderr bool
 }
 

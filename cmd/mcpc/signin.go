@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"net/http"
+	"time"
 
 	"mcpc/internal/authority"
 	"mcpc/internal/config"
@@ -18,8 +19,15 @@ func (a *app) environment(limits config.Limits) config.Environment {
 	return config.Environment{LookupEnv: a.lookupEnv, Keyring: a.keyring(limits)}
 }
 
+// keyring is one for the whole command, since its limit is too.
 func (a *app) keyring(limits config.Limits) store.Keyring {
-	return store.SystemKeyring(a.getenv, limits.Keyring)
+	if a.keyrings == nil {
+		a.keyrings = map[time.Duration]store.Keyring{}
+	}
+	if a.keyrings[limits.Keyring] == nil {
+		a.keyrings[limits.Keyring] = store.SystemKeyring(a.getenv, limits.Keyring)
+	}
+	return a.keyrings[limits.Keyring]
 }
 
 // custody opens the folder of sealed credentials, with the key source that the configuration names. mayAsk says that a

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"mcpc/internal/config"
@@ -20,48 +21,73 @@ type Unlocker interface {
 	Unlock(ctx context.Context) error
 }
 
-// Bound returns a keyring that answers within the limit or refuses with custody.keyring_timeout. A call that hangs is
-// left behind: some libraries cannot be interrupted. Unlock is bounded by its context alone, as a person answers it.
-func Bound(k Keyring, limit time.Duration) Keyring { return bounded{k, limit} }
+// renewal is how long a budget lasts. It is longer than any command but one that runs until it is stopped.
+const renewal = time.Minute
+
+// Bound returns a keyring whose calls take no longer than the limit, all those of one command together, or refuse with
+// custody.keyring_timeout: several secrets in a keyring that hangs cost no more than one. A call that hangs is left
+// behind: some libraries cannot be interrupted. Unlock is bounded by its context alone, as a person answers it.
+func Bound(k Keyring, limit time.Duration) Keyring { return &bounded{Keyring: k, limit: limit} }
 
 type bounded struct {
 	Keyring
 	limit time.Duration
+
+	mu    sync.Mutex // held for a whole call
+	since time.Time  // when the budget began
+	spent time.Duration
 }
 
-func (b bounded) Get(ctx context.Context, service, account string) (config.Secret, error) {
-	return within(ctx, b.limit, func(ctx context.Context) (config.Secret, error) {
+func (b *bounded) Get(ctx context.Context, service, account string) (config.Secret, error) {
+	return within(ctx, b, func(ctx context.Context) (config.Secret, error) {
 		return b.Keyring.Get(ctx, service, account)
 	})
 }
 
-func (b bounded) Set(ctx context.Context, service, account string, secret config.Secret) error {
-	_, err := within(ctx, b.limit, func(ctx context.Context) (struct{}, error) {
+func (b *bounded) Set(ctx context.Context, service, account string, secret config.Secret) error {
+	_, err := within(ctx, b, func(ctx context.Context) (struct{}, error) {
 		return struct{}{}, b.Keyring.Set(ctx, service, account, secret)
 	})
 	return err
 }
 
-func (b bounded) Unlock(ctx context.Context) error {
+func (b *bounded) Unlock(ctx context.Context) error {
 	if u, ok := b.Keyring.(Unlocker); ok {
 		return u.Unlock(ctx)
 	}
 	return refusal.New(refusal.CustodyKeyringLocked)
 }
 
-func within[T any](ctx context.Context, limit time.Duration, f func(context.Context) (T, error)) (T, error) {
+// left is what remains of the budget.
+func (b *bounded) left(now time.Time) time.Duration {
+	if now.Sub(b.since) > renewal {
+		b.since, b.spent = now, 0
+	}
+	return b.limit - b.spent
+}
+
+func within[T any](ctx context.Context, b *bounded, f func(context.Context) (T, error)) (T, error) {
 	type answer struct {
 		value T
 		err   error
 	}
-	inner, cancel := context.WithTimeout(ctx, limit)
+	var none T
+	timedOut := refusal.New(refusal.CustodyKeyringTimeout, refusal.Num("limit", b.limit.Milliseconds()))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	begin := time.Now()
+	left := b.left(begin)
+	if left <= 0 {
+		return none, timedOut
+	}
+	defer func() { b.spent += time.Since(begin) }()
+	inner, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
 	done := make(chan answer, 1)
 	go func() {
 		v, err := f(inner)
 		done <- answer{v, err}
 	}()
-	var none T
 	select {
 	case a := <-done:
 		if a.err == nil || inner.Err() == nil {
@@ -72,7 +98,7 @@ func within[T any](ctx context.Context, limit time.Duration, f func(context.Cont
 	if ctx.Err() == context.Canceled {
 		return none, refusal.New(refusal.Interrupted)
 	}
-	return none, refusal.New(refusal.CustodyKeyringTimeout, refusal.Num("limit", limit.Milliseconds()))
+	return none, timedOut
 }
 
 func keyringUnavailable(reason string) error {
