@@ -10,7 +10,8 @@ export NO_COLOR := 1
 # Programs under testdata are no part of ./..., so they are named.
 PROGRAMS := ./testdata/demoserver ./testdata/realservers \
 	./testdata/bench/benchserver ./testdata/bench/stdioserver ./testdata/bench/sdkclient \
-	./testdata/bench/emptycobra ./testdata/bench/peer ./testdata/bench/run
+	./testdata/bench/emptycobra ./testdata/bench/peer ./testdata/bench/run \
+	./testdata/conformance/driver ./testdata/conformance/browser ./testdata/conformance/run
 PACKAGES := ./... $(PROGRAMS)
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 TOOLS := bin/tools
@@ -75,6 +76,10 @@ demo: ## discover, review, grant, call, refuse: the product in one transcript
 real-servers: testdata/node/node_modules/.made ## mcpc against servers that others wrote; needs Node 20, npm
 	@cd testdata/realservers && go test -count=1
 
+.PHONY: conformance
+conformance: testdata/conformance/node_modules/.made ## the official suite, at both revisions; needs npm, Linux on x64
+	@go run ./testdata/conformance/run $(UPDATE)
+
 .PHONY: live-keyring
 live-keyring: ## a real Secret Service on a private bus; needs gnome-keyring and dbus
 	@testdata/keyring/live.sh
@@ -89,7 +94,7 @@ docs: ## write docs/refusals.md and docs/limits.md from the catalogue and the ta
 
 .PHONY: clean
 clean: ## remove what the other targets made
-	@rm -rf bin dist testdata/node/node_modules
+	@rm -rf bin dist testdata/node/node_modules testdata/conformance/node_modules
 
 # One build of all the tools, in their own module, so that they stay out of the module graph of whoever uses mcpc.
 $(TOOLS)/.made: tools/go.mod tools/go.sum
@@ -100,4 +105,9 @@ $(TOOLS)/.made: tools/go.mod tools/go.sum
 # npm ci installs what the lock says and nothing else; no package's install script runs.
 testdata/node/node_modules/.made: testdata/node/package-lock.json
 	@cd testdata/node && npm ci --ignore-scripts --silent
+	@touch $@
+
+# The Node that the suite needs is itself one of the packages; npm warns of the older one that runs npm.
+testdata/conformance/node_modules/.made: testdata/conformance/package-lock.json
+	@cd testdata/conformance && npm ci --ignore-scripts --silent
 	@touch $@
