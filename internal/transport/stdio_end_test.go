@@ -255,8 +255,8 @@ func TestStdioNeverReads(t *testing.T) {
 		want     *refusal.Entry
 		cause    string
 	}{
-		{"caller", 100 * time.Millisecond, time.Minute, refusal.TransportStalled, CauseDeadline},
-		{"limit", time.Minute, 100 * time.Millisecond, refusal.TransportStalled, CauseDeadline},
+		{"caller", time.Second, time.Minute, refusal.TransportStalled, CauseDeadline},
+		{"limit", time.Minute, time.Second, refusal.TransportStalled, CauseDeadline},
 		{"interrupted", 0, time.Minute, refusal.Interrupted, CauseInterrupted},
 	}
 	for _, test := range tests {
