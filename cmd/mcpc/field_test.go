@@ -102,6 +102,38 @@ func (f *field) write(name, content string) string {
 	return path
 }
 
+// read returns a file of the case's folder.
+func (f *field) read(name string) string {
+	f.Helper()
+	text, err := os.ReadFile(filepath.Join(f.home, name))
+	f.must(err)
+	return string(text)
+}
+
+// snapshotFile returns the path of the one snapshot that is kept.
+func (f *field) snapshotFile() string {
+	f.Helper()
+	kept, _ := filepath.Glob(filepath.Join(f.home, "data/mcpc/snapshots/*.json"))
+	if len(kept) != 1 {
+		f.Fatalf("kept are %v", kept)
+	}
+	return kept[0]
+}
+
+// editSnapshot changes the kept snapshot's text, which nobody but a test may.
+func (f *field) editSnapshot(old, with string) {
+	f.Helper()
+	path := f.snapshotFile()
+	text, err := os.ReadFile(path)
+	f.must(err)
+	if !strings.Contains(string(text), old) {
+		f.Fatalf("the snapshot has no %s", old)
+	}
+	f.must(os.Chmod(path, 0o600))
+	f.must(os.WriteFile(path, []byte(strings.Replace(string(text), old, with, 1)), 0o600))
+	f.must(os.Chmod(path, 0o444))
+}
+
 // config writes the configuration with one server s of these members.
 func (f *field) config(server string) {
 	f.Helper()

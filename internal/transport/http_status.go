@@ -85,7 +85,7 @@ func (x *httpExchange) judge(resp *http.Response) (*http.Response, *Failure) {
 	defer resp.Body.Close()
 	rpc, addressed := x.errorOf(resp)
 	f := &Failure{Status: status, RPC: rpc, Sent: status >= 500}
-	if x.state.session != "" && sessionLost(status, addressed) {
+	if x.state.session != "" && sessionLost(status, addressed || x.notification) {
 		f.Refusal = refusal.New(refusal.TransportSessionLost, refusal.Num("status", status))
 		return nil, f
 	}
@@ -124,7 +124,7 @@ func (x *httpExchange) refusalOf(resp *http.Response, rpc *RPCError) *refusal.Re
 
 // sessionLost reads a status that answers a request with a session id. 404 is what the protocol gives for an unknown
 // session (2025-11-25, "Session Management"); servers in the field say 400, which means the session unless the answer
-// is a JSON-RPC error for this very request.
+// is a JSON-RPC error for this very request, or the message a notification, to which no error can be addressed.
 func sessionLost(status int, addressed bool) bool {
 	return status == http.StatusNotFound || status == http.StatusBadRequest && !addressed
 }
