@@ -120,7 +120,7 @@ func (a *app) ask(plan *oauthflow.Plan, noBrowser bool) oauthflow.Ask {
 	}
 	return oauthflow.Ask{Open: func(_ context.Context, u string) error {
 		fmt.Fprintf(a.stderr, "Opening %s in your browser. Waiting on %s, Ctrl-C to stop.\n", terminal.Escape(host), callbackOf(u))
-		return oauthflow.OpenBrowser(u, a.getenv("BROWSER"))
+		return oauthflow.OpenBrowser(u, a.getenv("BROWSER"), a.withoutSecrets())
 	}}
 }
 

@@ -106,16 +106,16 @@ func (a *app) note(format string, args ...any) {
 
 // lookupEnv is os.LookupEnv over the environment that run was given; on Windows names have no case.
 func (a *app) lookupEnv(name string) (string, bool) {
-	same := func(n string) bool { return n == name }
-	if runtime.GOOS == "windows" {
-		same = func(n string) bool { return strings.EqualFold(n, name) }
-	}
 	for i := len(a.environ) - 1; i >= 0; i-- {
-		if n, v, ok := strings.Cut(a.environ[i], "="); ok && same(n) {
+		if n, v, ok := strings.Cut(a.environ[i], "="); ok && sameVariable(n, name) {
 			return v, true
 		}
 	}
 	return "", false
+}
+
+func sameVariable(a, b string) bool {
+	return a == b || runtime.GOOS == "windows" && strings.EqualFold(a, b)
 }
 
 func (a *app) getenv(name string) string {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"mcpc/internal/authority"
@@ -28,6 +30,20 @@ func (a *app) keyring(limits config.Limits) store.Keyring {
 		a.keyrings[limits.Keyring] = store.SystemKeyring(a.getenv, limits.Keyring)
 	}
 	return a.keyrings[limits.Keyring]
+}
+
+// withoutSecrets is the environment for a program that is none of the operator's sources: without the variables that
+// the configuration names as places of secrets.
+func (a *app) withoutSecrets() []string {
+	c, err := a.loadConfig()
+	if err != nil {
+		return []string{} // no command comes this far without a configuration that loads
+	}
+	names := c.SecretNames()
+	return slices.DeleteFunc(slices.Clone(a.environ), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return slices.ContainsFunc(names, func(n string) bool { return sameVariable(n, name) })
+	})
 }
 
 // custody opens the folder of sealed credentials, with the key source that the configuration names. mayAsk says that a

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -162,5 +163,25 @@ func TestSecretIsNeverPrinted(t *testing.T) {
 				t.Errorf("%s of %T prints the secret", verb, v)
 			}
 		}
+	}
+}
+
+func TestSecretNames(t *testing.T) {
+	t.Parallel()
+	env := func(name string) Source { return Source{Env: name} }
+	secret := env("C")
+	c := &Config{
+		Custody: Custody{Key: env("D")},
+		Servers: map[string]*Server{
+			"a": {HTTP: &HTTP{Headers: []Header{{"X", env("B")}, {"Y", env("A")}, {"Z", Source{File: "f"}}}}},
+			"b": {HTTP: &HTTP{Headers: []Header{{"X", env("B")}}}, OAuth: &OAuth{Client: &Client{Secret: &secret}}},
+			"c": {Stdio: &Stdio{Env: []string{"NOT"}}, OAuth: &OAuth{Client: &Client{}}},
+		},
+	}
+	if got := c.SecretNames(); !slices.Equal(got, []string{"A", "B", "C", "D"}) {
+		t.Fatal(got)
+	}
+	if got := (&Config{}).SecretNames(); len(got) != 0 {
+		t.Fatal(got)
 	}
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 )
 
 // Source names where a secret comes from. Exactly one member is set.
@@ -17,6 +18,23 @@ type Source struct {
 type KeyringItem struct {
 	Service string
 	Account string
+}
+
+// SecretNames returns the environment variables that hold secrets, as every source of the configuration names them.
+func (c *Config) SecretNames() []string {
+	names := []string{c.Custody.Key.Env}
+	for _, s := range c.Servers {
+		if s.HTTP != nil {
+			for _, h := range s.HTTP.Headers {
+				names = append(names, h.Source.Env)
+			}
+		}
+		if s.OAuth != nil && s.OAuth.Client != nil && s.OAuth.Client.Secret != nil {
+			names = append(names, s.OAuth.Client.Secret.Env)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(slices.DeleteFunc(names, func(n string) bool { return n == "" }))
 }
 
 // Secret is a secret value. Every way of printing it gives "[secret]"; Reveal is the one way to the value.

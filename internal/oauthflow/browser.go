@@ -1,8 +1,10 @@
 package oauthflow
 
 import (
+	"cmp"
 	"io"
 	"os/exec"
+	"runtime"
 	"strings"
 
 	"github.com/cli/browser"
@@ -14,14 +16,15 @@ import (
 // OpenBrowser opens an authorization URL and returns when the program that does so ends or hands over. The URL is one
 // argv element; no shell sees it. choice is the value of $BROWSER: a program with its arguments, split at spaces, where
 // %s stands for the URL, which is else added at the end; several are separated by colons and tried in order. With ""
-// the system's own way is taken.
-func OpenBrowser(url, choice string) error {
+// the system's own way is taken. The program sees env; on Windows the system starts it, with what it has itself.
+func OpenBrowser(url, choice string, env []string) error {
 	if !openable(url) {
 		return refusal.New(refusal.OAuthEndpointScheme, refusal.Own("member", "authorization_endpoint"))
 	}
-	for _, command := range browserCommands(choice) {
+	for _, command := range browserCommands(cmp.Or(choice, systemBrowsers[runtime.GOOS])) {
 		argv := browserArgv(command, url)
 		cmd := exec.Command(argv[0], argv[1:]...) // #nosec G204 -- the operator's own choice of browser; no shell
+		cmd.Env = env
 		if err := cmd.Start(); err == nil {
 			if cmd.Wait() == nil {
 				return nil
@@ -31,11 +34,20 @@ func OpenBrowser(url, choice string) error {
 	if choice != "" {
 		return refusal.New(refusal.OAuthBrowser).Hint("see $BROWSER, or sign in with --no-browser")
 	}
+	if systemBrowsers[runtime.GOOS] != "" {
+		return refusal.New(refusal.OAuthBrowser).Hint("sign in with --no-browser")
+	}
 	browser.Stdout, browser.Stderr = io.Discard, io.Discard // stdout is for the command's answer
 	if err := browser.OpenURL(url); err != nil {
 		return refusal.New(refusal.OAuthBrowser).Hint("sign in with --no-browser")
 	}
 	return nil
+}
+
+// systemBrowsers are the programs that open a URL. Where there are some the library is not asked, as it hands the whole
+// environment on.
+var systemBrowsers = map[string]string{
+	"linux": "xdg-open:x-www-browser:www-browser:wslview", "darwin": "open",
 }
 
 // browserCommands splits $BROWSER at colons, except where the colon is part of a path or a URL (C:\, http://).

@@ -44,21 +44,21 @@ func TestOpenableURLs(t *testing.T) {
 		if got := openable(u); got != want {
 			t.Errorf("%q: %t", u, got)
 		}
-		if err := OpenBrowser(u, "/nonexistent/browser"); want != refusal.Is(err, refusal.OAuthBrowser) || !want && !refusal.Is(err, refusal.OAuthEndpointScheme) {
+		if err := OpenBrowser(u, "/nonexistent/browser", nil); want != refusal.Is(err, refusal.OAuthBrowser) || !want && !refusal.Is(err, refusal.OAuthEndpointScheme) {
 			t.Errorf("%q: %v", u, err)
 		}
 	}
 }
 
 func TestBrowserGetsOneArgument(t *testing.T) {
+	t.Parallel()
 	out := filepath.Join(t.TempDir(), "argument")
-	t.Setenv("OAUTHFLOW_TEST_BROWSER", out)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	const u = "https://as.example.com/a?x=$(id)&calc=`id`;%PATH%&y='z'"
-	if err := OpenBrowser(u, "/nonexistent/browser:"+self+" -flag"); err != nil {
+	if err := OpenBrowser(u, "/nonexistent/browser:"+self+" -flag", []string{"OAUTHFLOW_TEST_BROWSER=" + out}); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(out)

@@ -18,7 +18,8 @@ func writeJSON(rw http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(rw).Encode(v)
 }
 
-func oauthError(rw http.ResponseWriter, status int, code string) {
+func (w *World) oauthError(rw http.ResponseWriter, status int, code string) {
+	w.refused = append(w.refused, code)
 	writeJSON(rw, status, map[string]string{"error": code, "error_description": Prose})
 }
 
@@ -49,7 +50,7 @@ func (w *World) serveCall(rw http.ResponseWriter, req *http.Request) {
 			`Bearer error="insufficient_scope", scope="`+w.need+`", error_description="`+prose+`"`)
 		rw.WriteHeader(http.StatusForbidden)
 	default:
-		writeJSON(rw, http.StatusOK, map[string]any{"jsonrpc": "2.0", "id": 1, "result": map[string]any{}})
+		w.behind(rw, req)
 	}
 }
 
@@ -82,7 +83,7 @@ func (w *World) serveRegister(rw http.ResponseWriter, _ *http.Request) {
 	body := w.log[len(w.log)-1].Body
 	err := json.Unmarshal([]byte(body), &doc)
 	if err != nil || len(doc.RedirectURIs) != 1 || doc.ApplicationType != "native" {
-		oauthError(rw, http.StatusBadRequest, "invalid_client_metadata")
+		w.oauthError(rw, http.StatusBadRequest, "invalid_client_metadata")
 		return
 	}
 	w.serial++
@@ -164,11 +165,11 @@ func (w *World) serveToken(rw http.ResponseWriter, req *http.Request) {
 	}
 	switch {
 	case g == nil:
-		oauthError(rw, http.StatusBadRequest, "invalid_grant")
+		w.oauthError(rw, http.StatusBadRequest, "invalid_grant")
 	case !w.authenticated(req, g.client):
-		oauthError(rw, http.StatusUnauthorized, "invalid_client")
+		w.oauthError(rw, http.StatusUnauthorized, "invalid_client")
 	case f.Get("resource") != g.resource:
-		oauthError(rw, http.StatusBadRequest, "invalid_target")
+		w.oauthError(rw, http.StatusBadRequest, "invalid_target")
 	default:
 		writeJSON(rw, http.StatusOK, w.issue(g, f.Get("grant_type") == "refresh_token"))
 	}

@@ -45,6 +45,8 @@ type World struct {
 	back      func(url.Values)
 	rotate    bool
 	answer    map[string]any // members put over a token answer; nil leaves one out
+	behind    http.HandlerFunc
+	refused   []string // OAuth error codes that were answered
 }
 
 // Request is one request that reached a server. Form holds the query for a GET and the body for a form POST.
@@ -68,6 +70,7 @@ func New(t testing.TB, path string) *World {
 	w := &World{
 		t: t, path: path, hooks: map[string]http.HandlerFunc{}, clients: map[string]*client{}, codes: map[string]*grant{},
 		refreshes: map[string]*grant{}, access: map[string]*grant{}, rotate: true, answer: map[string]any{},
+		behind: JSON(http.StatusOK, `{"jsonrpc":"2.0","id":1,"result":{}}`),
 	}
 	w.MCP = w.start("mcp", w.serveMCP)
 	w.AS = w.start("as", w.serveAS)
@@ -105,6 +108,7 @@ func (w *World) record(name string, req *http.Request) http.HandlerFunc {
 	r := Request{Line: name + " " + req.Method + " " + req.URL.EscapedPath(), Header: req.Header.Clone()}
 	body, _ := io.ReadAll(io.LimitReader(req.Body, 64<<10))
 	r.Body, r.Form = string(body), req.URL.Query()
+	req.Body = io.NopCloser(strings.NewReader(r.Body))
 	if strings.HasPrefix(req.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
 		r.Form, _ = url.ParseQuery(r.Body)
 	}
@@ -128,6 +132,15 @@ func (w *World) On(line string, h http.HandlerFunc) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.hooks[line] = h
+}
+
+// Around answers one request line by a handler that may call the well-behaved server's.
+func (w *World) Around(line string, wrap func(next http.HandlerFunc) http.HandlerFunc) {
+	next := w.serveAS
+	if strings.HasPrefix(line, "mcp ") {
+		next = w.serveMCP
+	}
+	w.On(line, wrap(next))
 }
 
 // Off takes a hook away.
@@ -162,6 +175,9 @@ func (w *World) Server(member string, value any) { w.change(func() { put(w.serve
 
 // Answer sets a member of every token answer from now on; nil takes it out.
 func (w *World) Answer(member string, value any) { w.change(func() { w.answer[member] = value }) }
+
+// Behind sets what answers a request to the MCP endpoint whose token is good. It is called for one request at a time.
+func (w *World) Behind(h http.HandlerFunc) { w.change(func() { w.behind = h }) }
 
 // Need makes the MCP endpoint demand a scope with a 403.
 func (w *World) Need(scope string) { w.change(func() { w.need = scope }) }
@@ -241,6 +257,13 @@ func (w *World) Lines() []string {
 		lines = append(lines, r.Line)
 	}
 	return lines
+}
+
+// Refused returns the OAuth error codes that the authorization server has answered, in order.
+func (w *World) Refused() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.refused)
 }
 
 // ResetLog forgets the requests, not the secrets.
