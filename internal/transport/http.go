@@ -89,6 +89,7 @@ func DialHTTP(o HTTPOptions) (Carrier, error) {
 		if !sendable(h.Name, h.Value.Reveal()) {
 			return nil, refusal.New(refusal.SourceNotText, refusal.Own("where", h.Name))
 		}
+		o.Trace.Withhold(h.Value)
 	}
 	client, err := NewClient(ClientPolicy{
 		Purpose:     ForMCP,

@@ -101,6 +101,7 @@ func (x *httpExchange) authorize() *Failure {
 		if !sendable("Authorization", token.Reveal()) {
 			return &Failure{Refusal: refusal.New(refusal.SourceNotText)}
 		}
+		c.options.Trace.Withhold(token)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"mcpc/internal/config"
 )
 
 func TestTrace(t *testing.T) {
@@ -24,11 +26,31 @@ func TestTrace(t *testing.T) {
 	}
 }
 
+// A server may answer with what it received.
+func TestTraceWithholdsCredentials(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	trace := NewTrace(&b, func() time.Time { return time.Unix(0, 0).UTC() })
+	trace.Withhold(config.NewSecret(`tok"en-canary`))
+	trace.Withhold(config.NewSecret("1"))
+	trace.Received("a", 400, []byte(`{"error":"Bearer tok\"en-canary","a":1}`))
+	trace.Received(`tok"en-canary`, 0, []byte(`{"a":1}`))
+	trace.Sent("b", []byte(`{"a":1}`))
+	want := `{"time":"1970-01-01T00:00:00Z","direction":"received","method":"a","status":400,"bytes":39,"withheld":true}
+{"time":"1970-01-01T00:00:00Z","direction":"received","method":"","bytes":7,"withheld":true}
+{"time":"1970-01-01T00:00:00Z","direction":"sent","method":"b","bytes":7,"frame":{"a":1}}
+`
+	if b.String() != want {
+		t.Errorf("got\n%swant\n%s", b.String(), want)
+	}
+}
+
 func TestTraceNil(t *testing.T) {
 	t.Parallel()
 	var trace *Trace
 	trace.Sent("a", nil)
 	trace.Received("a", 0, nil)
+	trace.Withhold(config.NewSecret("12345678"))
 	if trace.Err() != nil {
 		t.Error(trace.Err())
 	}
