@@ -310,3 +310,16 @@ func legacy(tools ...string) replies {
 		"GET /mcp":                  status(405, "", ""),
 	})
 }
+
+// numbered answers each request with a result made for its number, from 0.
+func numbered(make func(n int) string) reply {
+	var mu sync.Mutex
+	n := 0
+	return func(p *peer, c net.Conn, r *request) {
+		mu.Lock()
+		text := make(n)
+		n++
+		mu.Unlock()
+		result(text)(p, c, r)
+	}
+}
