@@ -40,7 +40,8 @@ func (s *Session) negotiate(ctx context.Context) error {
 		case eraRefused:
 			return e.refusal
 		case eraModern:
-			s.become(Handshake{transport.Modern, methodDiscover, methodInitialize + " was answered as a modern server does", e.result})
+			because := methodInitialize + " was answered as a modern server does"
+			s.become(Handshake{transport.Modern, methodDiscover, because, e.result})
 			return nil
 		}
 	}

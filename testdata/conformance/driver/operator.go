@@ -253,7 +253,8 @@ func refused(stderr string) (name, hint string) {
 		if h, ok := strings.CutPrefix(line, "mcpc: hint: "); ok && hint == "" {
 			hint = h
 		} else if text, ok := strings.CutPrefix(line, "mcpc: "); ok {
-			if first, _, found := strings.Cut(text, ": "); found && strings.Contains(first, ".") && !strings.Contains(first, " ") {
+			first, _, _ := strings.Cut(text, ": ")
+			if strings.Contains(first, ".") && !strings.Contains(first, " ") {
 				name, hint = first, ""
 			}
 		}

@@ -127,8 +127,10 @@ func neverAsked(c *scenario) error {
 	timedOut := slices.ContainsFunc(c.checks, func(k check) bool {
 		return k.ID == "client-elicitation-sep1034-general" && strings.Contains(k.Message, "timed out")
 	})
-	if last := c.typed[len(c.typed)-1]; declared == 0 || !timedOut || last.Exit != 0 || !last.calls("test_client_elicitation_defaults") {
-		return fmt.Errorf("%d handshakes, timed out %t, %s ended with exit %d %s", declared, timedOut, last.Command, last.Exit, last.Refusal)
+	last := c.typed[len(c.typed)-1]
+	if declared == 0 || !timedOut || last.Exit != 0 || !last.calls("test_client_elicitation_defaults") {
+		return fmt.Errorf("%d handshakes, timed out %t, %s ended with exit %d %s",
+			declared, timedOut, last.Command, last.Exit, last.Refusal)
 	}
 	return nil
 }

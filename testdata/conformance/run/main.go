@@ -52,8 +52,9 @@ func run(update bool) error {
 			return err
 		}
 		for i := range found.scenarios {
-			if err := found.scenarios[i].judge(); err != nil {
-				wrong = append(wrong, fmt.Errorf("%s at %s: %w\n%s", found.scenarios[i].name, revision, err, found.scenarios[i].told))
+			c := &found.scenarios[i]
+			if err := c.judge(); err != nil {
+				wrong = append(wrong, fmt.Errorf("%s at %s: %w\n%s", c.name, revision, err, c.told))
 			}
 		}
 		fmt.Println(found.summary())

@@ -5,6 +5,7 @@ import (
 	_ "embed" // the parts of the page that people write
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -16,17 +17,17 @@ func markdown(version string, sets []set) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `# Conformance
 
-Written by `+"`make conformance`"+`, which runs the client leg of the official suite, `+"`@modelcontextprotocol/conformance`"+`
-%s, against the real program and compares this page with what came of it. A driver turns each scenario into ordinary
-commands (config check, discover, login, snapshot take, authority draft, call) and pastes the sign-in that a refusal hints at; its
-browser only follows redirects. The last column is what mcpc refused on the way, in order: where the suite plays a
-hostile or forbidding server, a refusal is what passes.
+`+"`make conformance`"+` runs the client leg of the official suite, `+"`@modelcontextprotocol/conformance`"+` %s,
+against the real program, and compares this page with what came of it. A driver turns each scenario into ordinary
+commands (config check, discover, login, snapshot take, authority draft, call) and pastes the sign-in that a refusal
+hints at; its browser only follows redirects. The last columns are what mcpc refused on the way, in order, and the exit
+code of the last command: where the suite plays a hostile or forbidding server, a refusal is what passes.
 `, version)
 	for _, s := range sets {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n", s.revision, s.summary())
-		s.table(&b, true, "| scenario | result | refused on the way |\n|---|---|---|\n")
+		s.table(&b, true, "| scenario | result | refused on the way | exit |\n|---|---|---|---|\n")
 		b.WriteString("\nNot scored by the suite, run all the same:\n")
-		s.table(&b, false, "| scenario | why not scored | result | refused on the way |\n|---|---|---|---|\n")
+		s.table(&b, false, "| scenario | why not scored | result | refused on the way | exit |\n|---|---|---|---|---|\n")
 	}
 	b.WriteString("\n" + findings)
 	return b.Bytes()
@@ -42,7 +43,7 @@ func (s set) table(b *bytes.Buffer, scored bool, head string) {
 		if !scored {
 			cells = append(cells, c.reason)
 		}
-		fmt.Fprintf(b, "| %s |\n", strings.Join(append(cells, c.verdict, c.refusals()), " | "))
+		fmt.Fprintf(b, "| %s |\n", strings.Join(append(cells, c.verdict, c.refusals(), c.exit()), " | "))
 	}
 }
 
@@ -55,6 +56,14 @@ func (c scenario) refusals() string {
 		}
 	}
 	return strings.Join(names, ", ")
+}
+
+// exit is the exit code of the last command.
+func (c scenario) exit() string {
+	if len(c.typed) == 0 {
+		return "none"
+	}
+	return strconv.Itoa(c.typed[len(c.typed)-1].Exit)
 }
 
 // summary counts the scored scenarios by what came of them.
@@ -73,6 +82,6 @@ func (s set) summary() string {
 		}
 		scored++
 	}
-	return fmt.Sprintf("%s: of %d scored scenarios %d pass without a warning, %d cannot by design, %d fail; %d more are not scored.",
-		s.revision, scored, passed, excepted, scored-passed-excepted, other)
+	return fmt.Sprintf("%s: of %d scored scenarios %d pass without a warning, %d cannot by design, %d fail; "+
+		"%d more are not scored.", s.revision, scored, passed, excepted, scored-passed-excepted, other)
 }
