@@ -44,7 +44,7 @@ func newConfig(a *app) *cobra.Command {
 			return p.flush()
 		},
 	}
-	return group("config", "Check the configuration, or find it", configLong, check, path)
+	return group("config", "Check the configuration, find it, or import another program's", configLong, check, path, newConfigImport(a))
 }
 
 func (a *app) checkConfig(args []string) error {

@@ -141,9 +141,4 @@ func toolDocument(t *snapshot.Tool) []byte {
 }
 
 // quoteWord quotes a word for a POSIX shell when it needs that.
-func quoteWord(s string) string {
-	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@,+%") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
+func quoteWord(s string) string { return refusal.Word(s) }

@@ -2,7 +2,7 @@ package config
 
 import (
 	"bytes"
-	"regexp"
+	"cmp"
 
 	"mcpc/internal/refusal"
 	"mcpc/internal/strictjson"
@@ -24,8 +24,9 @@ const (
 // foreign refuses a configuration of another program by the name of that program. It is asked before strictness is, as
 // such files often hold comments, and the useful answer is whose they are.
 func foreign(data []byte, path string) *refusal.Refusal {
-	kind, pointer := foreignText(data), ""
-	if plain, _, _ := relax(data); kind == "" && strictjson.ValidateObject(plain, strictjson.MaxDepth) == nil {
+	text := utf8Text(data)
+	kind, pointer := foreignText(text), ""
+	if plain, _ := relax(text); kind == "" && strictjson.ValidateObject(plain, strictjson.MaxDepth) == nil {
 		kind, pointer = foreignObject(plain)
 	}
 	if kind == "" {
@@ -35,18 +36,16 @@ func foreign(data []byte, path string) *refusal.Refusal {
 	if pointer != "" {
 		r = r.With(refusal.Own("pointer", pointer))
 	}
-	if kind != kindClaude && kind != kindGemini && kind != kindVSCode {
-		return r.Hint("this kind cannot be imported; write its servers into the configuration by hand")
+	switch kind {
+	case kindClaude, kindGemini, kindVSCode, kindCodex:
+		return r.Hint("mcpc config import " + refusal.Word(cmp.Or(path, "FILE")))
 	}
-	if path == "" {
-		path = "FILE"
-	}
-	return r.Hint("mcpc config import " + path)
+	return r.Hint("this kind cannot be imported; write its servers into the configuration by hand")
 }
 
 var (
-	tomlLine = regexp.MustCompile(`^(\[\[?[A-Za-z0-9_."' -]+\]\]?|[A-Za-z0-9_."-]+\s*=\s*\S.*)\s*(#.*)?$`)
-	yamlLine = regexp.MustCompile(`^(---.*|["']?[A-Za-z_][A-Za-z0-9_.-]*["']?:(\s.*)?)$`)
+	tomlLine = lazy(`^(\[\[?[A-Za-z0-9_."' -]+\]\]?|[A-Za-z0-9_."-]+\s*=\s*\S.*)\s*(#.*)?$`)
+	yamlLine = lazy(`^(---.*|["']?[A-Za-z_][A-Za-z0-9_.-]*["']?:(\s.*)?)$`)
 )
 
 // foreignText judges the first line that is neither blank nor a comment of TOML or YAML.
@@ -75,7 +74,7 @@ func either(first bool, a, b string) string {
 
 // foreignMembers are members at the top of other programs' files, which ours never has.
 var foreignMembers = map[string]string{
-	"mcpServers": kindClaude, "inputs": kindVSCode, "mcp": kindOpenCode, "context_servers": kindZed,
+	"mcpServers": kindClaude, codexServers: kindCodex, "inputs": kindVSCode, "mcp": kindOpenCode, "context_servers": kindZed,
 }
 
 func foreignObject(object []byte) (kind, pointer string) {

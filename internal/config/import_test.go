@@ -1,9 +1,11 @@
 package config
 
 import (
+	"bytes"
 	"os"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -13,20 +15,24 @@ import (
 func TestImport(t *testing.T) {
 	t.Parallel()
 	const nothing, whole = "has no counterpart", "the value is not one variable; name a source that gives the whole of it"
+	const argument = "the argument; it looks like a secret, or is the flag of one"
 	for _, tt := range []struct {
 		file, kind string
 		servers    map[string]string // name to argv or URL
 		dropped    []Dropped
 	}{
-		{"claude-desktop.json", kindClaude, map[string]string{"files": "npx -y @example/server-files /srv/data"}, []Dropped{
-			{"/mcpServers/files/env/API_KEY", "the value; the name is kept, and API_KEY must be set where mcpc runs"},
+		{"claude-desktop.json", kindClaude, map[string]string{"files": "npx -y @example/server-files /srv/data",
+			"remote": "npx -y mcp-remote@latest https://mcp.example.com/mcp",
+		}, []Dropped{
+			{"/mcpServers/files/env/API_KEY", "the value, which is that of EXAMPLE_API_KEY; the name is kept, and API_KEY must be set where mcpc runs"},
 			{"/mcpServers/remote/env/AUTH_HEADER", "the value; the name is kept, and AUTH_HEADER must be set where mcpc runs"},
-			{"/mcpServers/remote", "the whole server: config.template at /stdio/command/5"},
+			{"/mcpServers/remote/args/3", argument},
+			{"/mcpServers/remote/args/4", argument},
 		}},
 		{"claude-code-mcp.json", kindClaude, map[string]string{}, []Dropped{
 			{"/mcpServers/api/headers/Authorization", whole},
 			{"/mcpServers/api/oauth/clientId", "a client is configured with its issuer, which the file does not say"},
-			{"/mcpServers/api", "the whole server: config.template at /http/url"},
+			{"/mcpServers/api", "the whole server: a variable in /url, where none is expanded"},
 		}},
 		{"cursor-mcp.json", kindClaude, map[string]string{
 			"a": "https://mcp.example.com/mcp", "b": "uvx example-mcp",
@@ -35,10 +41,11 @@ func TestImport(t *testing.T) {
 			{"/mcpServers/b/env/TOKEN", "the value; the name is kept, and TOKEN must be set where mcpc runs"},
 		}},
 		{"vscode-mcp.jsonc", kindVSCode, map[string]string{"example": "https://mcp.example.com/mcp/"}, []Dropped{
+			{"", "comments"},
 			{"/inputs", nothing},
 			{"/servers/example/headers/Authorization", whole},
 			{"/servers/local/envFile", nothing},
-			{"/servers/local", "the whole server: config.template at /stdio/command/0"},
+			{"/servers/local", "the whole server: a variable in /command, where none is expanded"},
 		}},
 		{"gemini-settings.json", kindGemini, map[string]string{"r": "https://mcp.example.com/mcp"}, []Dropped{
 			{"/mcpServers/r/timeout", nothing},
@@ -50,6 +57,16 @@ func TestImport(t *testing.T) {
 			"w": "cmd /c npx -y @example/server --query a & b %USERPROFILE%",
 		}, []Dropped{
 			{"/mcpServers/w/env/Path", "the value; the name is kept, and Path must be set where mcpc runs"},
+		}},
+		{"codex-config.toml", kindCodex, map[string]string{
+			"docs": "npx -y @example/docs-mcp", "remote": "https://mcp.example.com/mcp",
+		}, []Dropped{
+			{"/mcp_servers/docs/startup_timeout_sec", nothing},
+			{"/mcp_servers/remote/bearer_token_env_var",
+				"the variable holds a token without the word Bearer before it; name a source that gives the whole header"},
+		}},
+		{"broken-bom-dup-trailing.json", kindVSCode, map[string]string{"a": "https://evil.example/mcp"}, []Dropped{
+			{"/servers/a", "stands there more than once; the last one counts"},
 		}},
 		{"broken-args-string.json", kindVSCode, map[string]string{}, []Dropped{
 			{"/servers/a", "the whole server: args is not an array of strings"},
@@ -124,6 +141,17 @@ func TestImportKeepsNamesAndNoValues(t *testing.T) {
         "callback": "127.0.0.1:3118"
       }
     },
+    "k": {
+      "stdio": {
+        "command": [
+          "x"
+        ],
+        "env": [
+          "HOME",
+          "PATH"
+        ]
+      }
+    },
     "s": {
       "stdio": {
         "command": [
@@ -147,7 +175,7 @@ func TestImportKeepsNamesAndNoValues(t *testing.T) {
 			t.Errorf("a value is in %+v", d)
 		}
 	}
-	if len(im.Dropped) != 8 {
+	if len(im.Dropped) != 9 {
 		t.Errorf("dropped: %+v", im.Dropped)
 	}
 }
@@ -167,16 +195,177 @@ func TestImportKeepsTheFirstOfAName(t *testing.T) {
 func TestImportRefusals(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]*refusal.Entry{
-		`{}`:                            refusal.ConfigImport,
-		`{"servers":{}}`:                refusal.ConfigImport,
-		`{"mcpServers":[]}`:             refusal.ConfigImport,
-		`[]`:                            refusal.ConfigSyntax,
-		`{"mcpServers":{},"mcpServers"`: refusal.ConfigDuplicate,
-		"[mcp_servers.a]\n":             refusal.ConfigSyntax,
-		strings.Repeat(" ", MaxBytes+1): refusal.LimitConfig,
+		`{}`:                                  refusal.ConfigImport,
+		`{"servers":{}}`:                      refusal.ConfigImport,
+		`{"mcpServers":[]}`:                   refusal.ConfigImport,
+		`[]`:                                  refusal.ConfigSyntax,
+		`{"mcpServers":{},"mcpServers"`:       refusal.ConfigSyntax,
+		"[mcp_servers.a\n":                    refusal.ConfigSyntax,
+		"[mcp_servers.a]\nx = \"":             refusal.ConfigSyntax,
+		`{"mcpServers":{},"mcpServers":{}} x`: refusal.ConfigSyntax,
+		strings.Repeat(" ", MaxBytes+1):       refusal.LimitConfig,
 	} {
 		if im, err := Import([]byte(text), "f"); im != nil || !refusal.Is(err, want) {
 			t.Errorf("%.40q: %+v, %v", text, im, err)
 		}
+	}
+}
+
+// The file as editors and shells on Windows leave it, and as people write it.
+func TestImportIsTolerant(t *testing.T) {
+	t.Parallel()
+	const text = `{"mcpServers":{"ä😀":{"command":"x","args":["1"],"args":["2"]}}}`
+	units := utf16.Encode([]rune(text))
+	little, big := []byte{}, []byte{}
+	for _, u := range units {
+		little, big = append(little, byte(u), byte(u>>8)), append(big, byte(u>>8), byte(u))
+	}
+	plain, err := Import([]byte(text), "f")
+	if err != nil || !strings.Contains(string(plain.Config), `"2"`) || strings.Contains(string(plain.Config), `"1"`) {
+		t.Fatalf("%+v, %v", plain, err)
+	}
+	if want := []Dropped{{"/mcpServers/ä😀/args", "stands there more than once; the last one counts"}}; !cmp.Equal(plain.Dropped, want) {
+		t.Error(plain.Dropped)
+	}
+	for name, data := range map[string][]byte{
+		"UTF-8 with a mark":     append([]byte("\xEF\xBB\xBF"), text...),
+		"UTF-16LE with a mark":  append([]byte("\xFF\xFE"), little...),
+		"UTF-16BE with a mark":  append([]byte("\xFE\xFF"), big...),
+		"UTF-16LE without mark": little,
+		"UTF-16BE without mark": big,
+		"trailing commas":       []byte(strings.ReplaceAll(text, "}}}", "},},}")),
+		"CRLF":                  []byte(strings.ReplaceAll(text, ":", ":\r\n")),
+	} {
+		im, err := Import(data, "f")
+		if err != nil || !bytes.Equal(im.Config, plain.Config) {
+			t.Errorf("%s: %+v, %v", name, im, err)
+		}
+	}
+}
+
+// Wherever a secret stands, it stays behind, and its place is said.
+func TestImportLeavesSecretsBehind(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		`"--token","canary","--quiet"`:                "x --quiet | 0 1",
+		`"--api-key=canary","go"`:                     "x go | 0",
+		`"--header","X-Thing: canary"`:                "x | 0 1",
+		`"-H","Authorization: Bearer canary"`:         "x | 0 1",
+		`"--header=X-Thing: canary","b"`:              "x b | 0",
+		`"-H","localhost:8080"`:                       "x -H localhost:8080 |",
+		`"run","-i","-e","API_TOKEN=canary","img"`:    "x run -i img | 2 3",
+		`"run","-e","LOG=debug","img"`:                "x run -e LOG=debug img |",
+		`"ghp_canary0123456789"`:                      "x | 0",
+		`"postgres://u:canary@h/db"`:                  "x | 0",
+		`"--token","--quiet"`:                         "x --token --quiet |",
+		`"--token-file","canary-path"`:                "x --token-file canary-path |",
+		`"--bypass","5"`:                              "x --bypass 5 |",
+		`"-c","serve --token canary"`:                 "whole: a secret in /args/1",
+		`"a","-c","export API_KEY=canary; serve"`:     "whole: a secret in /args/2",
+		`"--password","canary","${HOME}/x"`:           "whole: a variable in /args/2, where none is expanded",
+		`"--authorization","Bearer canary0123456789"`: "x | 0 1",
+	} {
+		im, err := Import([]byte(`{"mcpServers":{"k":{"command":"x","args":[`+args+`]}}}`), "f")
+		if err != nil {
+			t.Fatal(args, err)
+		}
+		if got := outcome(t, im); got != want {
+			t.Errorf("%s: %s, want %s", args, got, want)
+		}
+		if strings.Contains(strings.ReplaceAll(string(im.Config), "canary-path", ""), "canary") {
+			t.Errorf("%s: the secret is in %s", args, im.Config)
+		}
+	}
+}
+
+func outcome(t *testing.T, im *Imported) string {
+	t.Helper()
+	c, err := Parse(im.Config, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := Dropped{}
+	indexes := ""
+	for _, d := range im.Dropped {
+		last = d
+		if i, ok := strings.CutPrefix(d.Pointer, "/mcpServers/k/args/"); ok {
+			indexes += " " + i
+		}
+		if strings.Contains(d.Pointer+d.Reason, "canary") {
+			t.Errorf("the secret is in %+v", d)
+		}
+	}
+	if s := c.Servers["k"]; s != nil {
+		return strings.Join(s.Stdio.Command, " ") + " |" + indexes
+	}
+	return "whole: " + strings.TrimPrefix(last.Reason, "the whole server: ")
+}
+
+func TestImportCodex(t *testing.T) {
+	t.Parallel()
+	im, err := Import([]byte(`# mine
+model = "x"
+[mcp_servers.b]
+url = "https://b.example/mcp"
+http_headers = { "X-Literal" = "canary" }
+env_http_headers = { "X-Named" = "B_KEY" }
+enabled_tools = ["one"]
+[mcp_servers.a]
+command = "run"
+args = ["--token", "canary", "go"]
+env = { A = "canary" }
+env_vars = ["B", "C"]
+`), "config.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Parse(im.Config, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := c.Servers["a"].Stdio; !cmp.Equal(a.Command, []string{"run", "go"}) || !cmp.Equal(a.Env, []string{"A", "B", "C", "HOME", "PATH"}) {
+		t.Errorf("%+v", a)
+	}
+	if b := c.Servers["b"].HTTP; len(b.Headers) != 1 || b.Headers[0].Source.Env != "B_KEY" {
+		t.Errorf("%+v", b)
+	}
+	var places []string
+	for _, d := range im.Dropped {
+		places = append(places, d.Pointer)
+	}
+	want := []string{
+		"/model", "/mcp_servers/b/http_headers/X-Literal", "/mcp_servers/b/enabled_tools", "/mcp_servers/a/env/A",
+		"/mcp_servers/a/args/0", "/mcp_servers/a/args/1",
+	}
+	if diff := cmp.Diff(want, places); diff != "" || strings.Contains(string(im.Config), "canary") {
+		t.Error(diff)
+	}
+}
+
+// Nesting that a reader would follow down the stack is refused, and quickly.
+func TestImportBoundsNesting(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		`{"mcpServers":` + strings.Repeat("[", 500_000),
+		`{"a":1,"a":` + strings.Repeat("[", 500_000),
+		"[mcp_servers.a]\nx = " + strings.Repeat("[", 500_000),
+		"[mcp_servers.a]\n" + strings.Repeat("a.", 300_000) + "b = 1",
+	} {
+		if im, err := Import([]byte(text), "f"); im != nil || !refusal.Is(err, refusal.LimitDepth) {
+			t.Errorf("%.30q: %+v, %v", text, im, err)
+		}
+	}
+}
+
+func TestImportReadsTheServersOfProjects(t *testing.T) {
+	t.Parallel()
+	im, err := Import([]byte(`{"numStartups":3,"mcpServers":{"a":{"command":"x"}},
+	  "projects":{"/home/me/p":{"mcpServers":{"b":{"command":"y"}},"history":["canary"]}}}`), "f")
+	if err != nil || im.Servers != 2 {
+		t.Fatalf("%+v, %v", im, err)
+	}
+	want := []Dropped{{"/numStartups", "has no counterpart"}, {"/projects/~1home~1me~1p/history", "has no counterpart"}}
+	if diff := cmp.Diff(want, im.Dropped); diff != "" {
+		t.Error(diff)
 	}
 }

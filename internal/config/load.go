@@ -17,13 +17,13 @@ import (
 // MaxBytes bounds the servers file.
 const MaxBytes = 1 << 20
 
-// Load reads the servers file. A file that does not exist is the empty configuration with Path set; the caller knows
-// whether that is an error. Errors are refusals: config.* and limit.config.
+// Load reads the servers file. Errors are refusals: config.* and limit.config. For config.missing the caller knows
+// whether that is an error, or Empty will do.
 func Load(path string) (*Config, error) {
 	data, err := readFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return empty(path), nil
+		return nil, refusal.New(refusal.ConfigMissing, refusal.Own("path", path))
 	case err != nil:
 		if r, ok := refusal.As(err); ok {
 			return nil, r
@@ -33,7 +33,8 @@ func Load(path string) (*Config, error) {
 	return Parse(data, path)
 }
 
-func empty(path string) *Config {
+// Empty is the configuration of somebody who has written none.
+func Empty(path string) *Config {
 	return &Config{Path: path, Servers: map[string]*Server{}, Custody: Custody{Key: Source{Keyring: &KeyringItem{}}}}
 }
 
@@ -57,7 +58,7 @@ func readFile(path string) ([]byte, error) {
 	}
 	if othersMay(info, 0o002) {
 		return nil, refusal.New(refusal.ConfigMode, refusal.Own("path", path), refusal.Own("mode", octal(info))).
-			Hint("chmod o-w " + path)
+			Hint("chmod o-w " + refusal.Word(path))
 	}
 	data, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
 	if err == nil && len(data) > MaxBytes {
@@ -92,7 +93,7 @@ func Parse(data []byte, path string) (*Config, error) {
 	if path == "" {
 		r.folder = ""
 	}
-	c := empty(path)
+	c := Empty(path)
 	r.root(c, data)
 	if r.fault != nil {
 		return nil, r.fault
@@ -109,7 +110,8 @@ func syntax(data []byte, path string, err error) *refusal.Refusal {
 	}
 	fault, offset := string(e.Fault), e.Offset
 	if e.Fault == strictjson.FaultSyntax || e.Fault == strictjson.FaultTrailing {
-		if _, habit, at := relax(data); habit != "" && at <= offset {
+		_, habits := relax(data)
+		if habit, at := habits.first(); habit != "" && at <= offset {
 			fault, offset = habit, at
 		}
 	}

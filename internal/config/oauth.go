@@ -2,7 +2,6 @@ package config
 
 import (
 	"net"
-	"regexp"
 
 	"mcpc/internal/refusal"
 )
@@ -50,7 +49,7 @@ func (v value) metadataURL() string {
 }
 
 // scopeToken is RFC 6749 appendix A.4.
-var scopeToken = regexp.MustCompile(`^[\x21\x23-\x5B\x5D-\x7E]+$`)
+var scopeToken = lazy(`^[\x21\x23-\x5B\x5D-\x7E]+$`)
 
 func (v value) scope() string {
 	s := v.text()

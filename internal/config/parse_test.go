@@ -125,8 +125,8 @@ func TestForeignFiles(t *testing.T) {
 			case kind != "" && r.HintText() == "":
 				t.Fatal("no hint")
 			}
-			isJSON := strings.HasPrefix(filepath.Ext(path), ".json")
-			if kind != "" && isJSON != (r.HintText() == "mcpc config import "+path) {
+			importable := !strings.HasSuffix(path, ".yaml")
+			if kind != "" && importable != (r.HintText() == "mcpc config import "+path) {
 				t.Fatalf("hint %q", r.HintText())
 			}
 		})
@@ -139,8 +139,11 @@ func TestLoad(t *testing.T) {
 	path := filepath.Join(dir, "config.json")
 
 	c, err := Load(path)
-	if err != nil || c.Path != path || len(c.Servers) != 0 || c.Custody.Key.Keyring == nil {
+	if !refusal.Is(err, refusal.ConfigMissing) {
 		t.Fatalf("missing file: %+v, %v", c, err)
+	}
+	if c = Empty(path); c.Path != path || len(c.Servers) != 0 || c.Custody.Key.Keyring == nil {
+		t.Fatalf("empty: %+v", c)
 	}
 	if err := os.WriteFile(path, []byte(`{"servers":{"a":{"stdio":{"command":["x"]}}}}`), 0o600); err != nil {
 		t.Fatal(err)

@@ -1,13 +1,13 @@
 package config
 
 // relax blanks what JSON with comments has and strict JSON has not: comments and commas before a closing bracket.
-// Every other byte stays where it is. It also says which of the two came first, and where; habit is "" when there was
-// neither.
-func relax(data []byte) (plain []byte, habit string, at int64) {
+// Every other byte stays where it is. It also says where each of the two came first; -1 stands for nowhere.
+func relax(data []byte) (plain []byte, h habits) {
 	plain = append([]byte{}, data...)
-	note := func(what string, i int) {
-		if habit == "" || int64(i) < at {
-			habit, at = what, int64(i)
+	h = habits{-1, -1}
+	note := func(first *int64, i int) {
+		if *first < 0 || int64(i) < *first {
+			*first = int64(i)
 		}
 	}
 	comma := -1 // the last comma with nothing but blanks behind it
@@ -17,19 +17,33 @@ func relax(data []byte) (plain []byte, habit string, at int64) {
 			comma, i = -1, stringEnd(plain, i)
 		case c == '/' && commentEnd(plain, i) > i:
 			end := commentEnd(plain, i)
-			note("comment", i)
+			note(&h.comment, i)
 			blank(plain[i:end])
 			i = end - 1
 		case c == ',':
 			comma = i
 		case (c == '}' || c == ']') && comma >= 0:
-			note("trailing comma", comma)
+			note(&h.comma, comma)
 			plain[comma], comma = ' ', -1
 		case c != ' ' && c != '\t' && c != '\r' && c != '\n':
 			comma = -1
 		}
 	}
-	return plain, habit, at
+	return plain, h
+}
+
+// habits is where a text first does what strict JSON does not admit and other programs do.
+type habits struct{ comment, comma int64 }
+
+// first names the one that comes first, and where; "" for none.
+func (h habits) first() (habit string, at int64) {
+	switch {
+	case h.comment >= 0 && (h.comma < 0 || h.comment < h.comma):
+		return "comment", h.comment
+	case h.comma >= 0:
+		return "trailing comma", h.comma
+	}
+	return "", -1
 }
 
 // stringEnd returns the index of the quote that closes the string at i, or the last index.

@@ -2,18 +2,17 @@ package config
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
 )
 
 // template is what other programs would expand: $NAME, ${NAME}, %NAME%, {env:NAME}, {input:NAME}.
-var templates = regexp.MustCompile(`\$\{|\$[A-Za-z_]|%[A-Za-z_][A-Za-z0-9_]*%|\{(env|input|file):`)
+var templates = lazy(`\$\{|\$[A-Za-z_]|%[A-Za-z_][A-Za-z0-9_]*%|\{(env|input|file):`)
 
 func hasTemplate(s string) bool { return templates.MatchString(s) }
 
 // issued are spellings that only a secret has, by the prefixes that well-known issuers give. They are looked for at the
 // start of a word.
-var issued = regexp.MustCompile(`(?:^|[^A-Za-z0-9_-])(?:` + strings.Join([]string{
+var issued = lazy(`(?:^|[^A-Za-z0-9_-])(?:` + strings.Join([]string{
 	`(?:sk|rk)_(?:live|test)_\w{8}`, `sk-[\w-]*\d[\w-]*`, `gh[pousr]_\w{8}`, `github_pat_\w{8}`, `glpat-[\w-]{8}`,
 	`xox[a-z]-[\w-]{4}`, `xapp-[\w-]{8}`, `AKIA[0-9A-Z]{16}`, `AIza[\w-]{30}`, `ya29\.[\w-]{8}`, `npm_\w{20}`, `hf_\w{20}`,
 	`pypi-\w{16}`, `dop_v1_\w{8}`, `shpat_\w{8}`, `lin_api_\w{8}`, `ntn_\w{16}`, `SG\.[\w-]{16}`,
@@ -21,7 +20,7 @@ var issued = regexp.MustCompile(`(?:^|[^A-Za-z0-9_-])(?:` + strings.Join([]strin
 }, "|") + `)`)
 
 // userinfo is a URL that carries a password, as connection strings do.
-var userinfo = regexp.MustCompile(`://[^/@\s:]*:[^/@\s]+@`)
+var userinfo = lazy(`://[^/@\s:]*:[^/@\s]+@`)
 
 // looksSecret reports whether a text holds a secret by its own spelling. It misses a secret that looks like any word:
 // what it finds is refused, what it does not find is not thereby innocent.
@@ -29,7 +28,7 @@ func looksSecret(s string) bool { return issued.MatchString(s) || userinfo.Match
 
 var secretWords = []string{
 	"token", "api-key", "apikey", "access-key", "secret-key", "private-key", "secret", "password", "passwd", "bearer",
-	"authorization", "credential", "credentials", "pat", "auth-key", "subscription-key",
+	"authorization", "credential", "credentials", "pat", "auth-key", "subscription-key", "passphrase", "pwd", "jwt",
 }
 
 // namesSecret reports whether a flag, a variable or a query parameter of that name takes a secret. The name of a file
@@ -48,20 +47,76 @@ func namesSecret(name string) bool {
 // does. What is one by its spelling is found when the argument is read.
 func secretInCommand(argv []string) int {
 	for i, arg := range argv {
-		name, assigned, hasValue := strings.Cut(arg, "=")
 		switch {
-		case hasValue && assigned != "" && namesSecret(name), secretHeader(arg):
+		case assignsSecret(arg), secretHeader(arg), secretInLine(arg):
 			return i
 		case i == 0 || i+1 == len(argv) || strings.HasPrefix(argv[i+1], "-") || argv[i+1] == "":
 			continue
-		case strings.HasPrefix(arg, "-") && namesSecret(arg):
-			return i + 1
-		case arg == "--header" && strings.Contains(argv[i+1], ":"):
+		case takesSecret(arg, argv[i+1]):
 			return i + 1
 		}
 	}
 	return -1
 }
+
+// assignsSecret reports whether an argument is NAME=VALUE, be it a flag or a variable, whose value is a secret.
+func assignsSecret(arg string) bool {
+	name, value, ok := strings.Cut(arg, "=")
+	return ok && value != "" && namesSecret(name) || assignsHeader(arg)
+}
+
+func assignsHeader(arg string) bool {
+	name, value, _ := strings.Cut(arg, "=")
+	return headerFlags[name] && headerLine(value)
+}
+
+// takesSecret reports whether an argument is a flag and the one after it a secret.
+func takesSecret(flag, value string) bool {
+	return strings.HasPrefix(flag, "-") && namesSecret(flag) || headerFlags[flag] && headerLine(value)
+}
+
+// headerFlags are the flags of header lines. What one carries is rarely public, so all of them count.
+var headerFlags = map[string]bool{"--header": true, "--headers": true, "-H": true}
+
+// headerLine tells a header line from HOST:PORT and from a URL, which -H has in some programs.
+func headerLine(s string) bool {
+	name, value, ok := strings.Cut(s, ":")
+	return ok && headerToken.MatchString(strings.TrimSpace(name)) && !strings.HasPrefix(value, "//") &&
+		strings.Trim(value, "0123456789") != ""
+}
+
+// secretInLine looks into an argument that is a command line itself, as of sh -c.
+func secretInLine(arg string) bool {
+	words := strings.Fields(arg)
+	return len(words) > 1 && secretInCommand(append([]string{""}, words...)) >= 0
+}
+
+// secretArguments returns the indexes of the arguments that hold a secret, and of the flags that they belong to. The
+// program is none, and neither is a line of several words with a secret somewhere in it: without that the command would
+// be another one.
+func secretArguments(argv []string) (indexes []int) {
+	out := make([]bool, len(argv))
+	for i := 1; i < len(argv); i++ {
+		before, arg := argv[i-1], argv[i]
+		switch {
+		case i > 1 && takesSecret(before, arg) && arg != "" && !strings.HasPrefix(arg, "-"):
+			out[i-1], out[i] = true, true
+		case strings.ContainsAny(arg, " \t\r\n") && !secretHeader(arg) && !assignsHeader(arg):
+		case assignsSecret(arg), secretHeader(arg), looksSecret(arg):
+			out[i-1] = out[i-1] || i > 1 && variableFlags[before]
+			out[i] = true
+		}
+	}
+	for i := range out {
+		if out[i] {
+			indexes = append(indexes, i)
+		}
+	}
+	return indexes
+}
+
+// variableFlags are the flags before NAME=VALUE in the command lines of container programs.
+var variableFlags = map[string]bool{"-e": true, "--env": true}
 
 // secretHeader reports whether an argument is a header line that carries a secret.
 func secretHeader(arg string) bool {
@@ -78,10 +133,13 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return "", s, false
 }
 
+// secretParameters are names that mean a secret in a query, and many other things elsewhere.
+var secretParameters = map[string]bool{"key": true, "code": true, "sig": true, "signature": true, "auth": true}
+
 // secretInQuery reports whether a URL carries a secret in a query parameter.
 func secretInQuery(u *url.URL) bool {
 	for name, values := range u.Query() {
-		if namesSecret(name) && strings.Join(values, "") != "" {
+		if (namesSecret(name) || secretParameters[strings.ToLower(name)]) && strings.Join(values, "") != "" {
 			return true
 		}
 	}

@@ -2,7 +2,6 @@ package config
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -145,7 +144,7 @@ func (v value) argv() []string {
 	return argv
 }
 
-var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_().-]*$`)
+var envName = lazy(`^[A-Za-z_][A-Za-z0-9_().-]*$`)
 
 // envNames reads the names a child inherits. An object of names and values, as other programs have it, holds values.
 func (v value) envNames() []string {
@@ -184,7 +183,7 @@ func (v value) http() *HTTP {
 	return h
 }
 
-var urlTemplate = regexp.MustCompile(`\$[A-Za-z_]|\{(env|input):`)
+var urlTemplate = lazy(`\$[A-Za-z_]|\{(env|input):`)
 
 // url reads an endpoint. %NAME% is not looked for: in a URL it is an escape, or not a URL at all.
 func (v value) url() string {
@@ -216,7 +215,7 @@ func (v value) headers() []Header {
 	return headers
 }
 
-var headerToken = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
+var headerToken = lazy("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
 
 // Headers that the protocol or the connection owns.
 var (
