@@ -108,7 +108,7 @@ type granted struct {
 }
 
 func (a *app) call(ctx context.Context, s *config.Server, words []string, o callOptions) error {
-	g, err := a.grant(s, words, o)
+	g, err := a.grant(ctx, s, words, o)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (a *app) call(ctx context.Context, s *config.Server, words []string, o call
 }
 
 // grant loads what a person allowed and decides, without any connection.
-func (a *app) grant(s *config.Server, words []string, o callOptions) (*granted, error) {
+func (a *app) grant(ctx context.Context, s *config.Server, words []string, o callOptions) (*granted, error) {
 	path, err := a.findAuthority(o.authority, s, o.tool)
 	if err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func (a *app) grant(s *config.Server, words []string, o callOptions) (*granted, 
 	if err != nil {
 		return nil, err
 	}
-	g, err := a.decide(s, doc, words, o)
+	g, err := a.decide(ctx, s, doc, words, o)
 	if refusal.Is(err, refusal.AuthorityToolNotGranted) {
 		err = hinted(err, refusal.AuthorityToolNotGranted, regrant(s, doc, o.tool))
 	}
@@ -142,7 +142,9 @@ func (a *app) grant(s *config.Server, words []string, o callOptions) (*granted, 
 	return g, withPath(err, path)
 }
 
-func (a *app) decide(s *config.Server, doc *authority.Document, words []string, o callOptions) (*granted, error) {
+func (a *app) decide(
+	ctx context.Context, s *config.Server, doc *authority.Document, words []string, o callOptions,
+) (*granted, error) {
 	id, err := snapshot.IdentityOf(s)
 	if err != nil {
 		return nil, err
@@ -160,7 +162,7 @@ func (a *app) decide(s *config.Server, doc *authority.Document, words []string, 
 		return nil, r
 	}
 	tool, _ := snap.Tool(o.tool)
-	call, err := a.arguments(s, tool, words, o)
+	call, err := a.arguments(ctx, s, tool, words, o)
 	if err != nil {
 		return nil, err
 	}
@@ -171,12 +173,15 @@ func (a *app) decide(s *config.Server, doc *authority.Document, words []string, 
 	return &granted{snap: snap, tool: tool, call: call}, nil
 }
 
-func (a *app) arguments(s *config.Server, tool *snapshot.Tool, words []string, o callOptions) (negotiate.Call, error) {
+func (a *app) arguments(
+	ctx context.Context, s *config.Server, tool *snapshot.Tool, words []string, o callOptions,
+) (negotiate.Call, error) {
 	var whole *string
 	if o.argsSet {
 		whole = &o.args
 	}
-	args, notes, err := arguments.Parse(tool, words, whole, argumentSources{a, s.Limits.ArgumentBytes}, s.Limits.ArgumentBytes)
+	limit := s.Limits.ArgumentBytes
+	args, notes, err := arguments.Parse(tool, words, whole, argumentSources{ctx, a, limit}, limit)
 	if err != nil {
 		return negotiate.Call{}, err
 	}
@@ -192,14 +197,37 @@ func (a *app) arguments(s *config.Server, tool *snapshot.Tool, words []string, o
 
 // argumentSources reads what arguments refer to, one byte past the bound at most.
 type argumentSources struct {
+	ctx context.Context
 	app *app
 	max int64
 }
 
-func (s argumentSources) File(path string) ([]byte, error) { return store.ReadFile(path, s.max+1) }
+func (s argumentSources) File(path string) ([]byte, error) {
+	return unlessInterrupted(s.ctx, func() ([]byte, error) { return store.ReadFile(path, s.max+1) })
+}
 
 func (s argumentSources) Stdin() ([]byte, error) {
-	return io.ReadAll(io.LimitReader(s.app.stdin, s.max+1))
+	return unlessInterrupted(s.ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(s.app.stdin, s.max+1)) })
+}
+
+// unlessInterrupted reads from what may never end, a terminal or a pipe. The reader is left behind when the user does
+// not want to wait for it.
+func unlessInterrupted(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
+	type answer struct {
+		data []byte
+		err  error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		data, err := read()
+		done <- answer{data, err}
+	}()
+	select {
+	case got := <-done:
+		return got.data, got.err
+	case <-ctx.Done():
+		return nil, refusal.New(refusal.Interrupted)
+	}
 }
 
 // regrant is the command that drafts what is granted already and this tool too.

@@ -91,8 +91,8 @@ func newCredentials(a *app) *cobra.Command {
 	}
 	c := group("credentials", "List what is stored; never a secret", credentialsLong, list, show)
 	c.RunE = func(cmd *cobra.Command, args []string) error {
-		if len(args) > 0 {
-			return usage(cmd, "there is no command mcpc credentials %s", args[0])
+		if err := unknownCommand(cmd, args); err != nil {
+			return err
 		}
 		return a.listCredentials()
 	}

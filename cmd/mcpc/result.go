@@ -112,7 +112,7 @@ func (p *page) binary(kind, mime, uri, data, saved string) {
 	}
 	words = append(words, fmt.Sprintf("%d bytes", base64.StdEncoding.DecodedLen(len(data))-strings.Count(data, "=")))
 	if saved != "" {
-		words = append(words, "→ "+saved)
+		words = append(words, "→ "+p.safe(saved))
 	}
 	p.line("[" + strings.Join(words, " ") + "]")
 }

@@ -70,9 +70,14 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	e := usageError{"there is no command " + args[0], "mcpc --help"}
+	word := args[0]
+	if cmd.HasParent() {
+		word = cmd.CommandPath() + " " + word
+	}
+	e := usageError{"there is no command " + word, cmd.CommandPath() + " --help"}
+	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		e.hint = "mcpc " + near[0] + " --help"
+		e.hint = cmd.CommandPath() + " " + near[0] + " --help"
 	}
 	return e
 }
@@ -82,8 +87,8 @@ func group(use, short, long string, children ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{
 		Use: use, Short: short, Long: long,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usage(cmd, "there is no command %s %s", cmd.CommandPath(), args[0])
+			if err := unknownCommand(cmd, args); err != nil {
+				return err
 			}
 			return cmd.Help()
 		},

@@ -2,15 +2,14 @@ package main
 
 import (
 	"encoding/base64"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
 	"mcpc/internal/refusal"
 	"mcpc/internal/store"
 	"mcpc/internal/strictjson"
+	"mcpc/internal/terminal"
 )
 
 // extensions are the file names that a media type gets; anything else is .bin. A server's own file names are not used.
@@ -38,24 +37,13 @@ func (a *app) saveBinaries(raw []byte, dir string) (map[int]string, error) {
 			continue
 		}
 		path := filepath.Join(dir, fmt.Sprintf("%02d%s", i, extension(mime)))
-		if err := writeNew(path, bytes); err != nil {
+		if err := store.WriteExclusive(path, bytes, 0o600); err != nil {
 			return nil, err
 		}
 		saved[i] = path
-		a.note("saved %s", path)
+		a.note("saved %s", terminal.Escape(path))
 	}
 	return saved, nil
-}
-
-func writeNew(path string, data []byte) error {
-	err := store.WriteExclusive(path, data, 0o600)
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return refusal.New(refusal.OutputExists, refusal.Own("path", path))
-	case err != nil:
-		return refusal.New(refusal.OutputWrite, refusal.Own("path", path))
-	}
-	return nil
 }
 
 func binaryOf(block []byte) (data, mime string, ok bool) {

@@ -55,7 +55,7 @@ func (a *app) loadConfig() (*config.Config, error) {
 	}
 	c, err := config.Load(path)
 	if refusal.Is(err, refusal.ConfigMissing) && a.configPath == "" {
-		return &config.Config{Path: path, Servers: map[string]*config.Server{}}, nil
+		return config.Empty(path), nil
 	}
 	return c, err
 }

@@ -3,9 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/spf13/cobra"
 
@@ -90,12 +88,8 @@ func (a *app) storeSnapshot(snap *snapshot.Snapshot) error {
 }
 
 func (a *app) writeSnapshot(snap *snapshot.Snapshot, path string) error {
-	err := store.WriteExclusive(path, snap.Encode(), 0o444)
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return refusal.New(refusal.OutputExists, refusal.Own("path", path))
-	case err != nil:
-		return refusal.New(refusal.SnapshotWrite, refusal.Own("path", path))
+	if err := store.WriteExclusive(path, snap.Encode(), 0o444); err != nil {
+		return err
 	}
 	return a.taken(snap, path, true)
 }

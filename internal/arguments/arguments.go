@@ -77,6 +77,14 @@ func (p *parser) named() refusal.Field { return refusal.Own("tool", p.tool.Name)
 
 func reason(text string) refusal.Field { return refusal.Own("reason", text) }
 
+// unread is why a source gave nothing: the source's own refusal, where it has one.
+func (p *parser) unread(argument string, err error) error {
+	if r, ok := refusal.As(err); ok {
+		return r
+	}
+	return p.refuse(refusal.ArgumentsFile, argument)
+}
+
 // bounded refuses what is over the bound on arguments.
 func (p *parser) bounded(data []byte) error {
 	if int64(len(data)) > p.max {
@@ -94,7 +102,7 @@ func (p *parser) whole(value string) ([]byte, error) {
 		data, err = p.src.File(path)
 	}
 	if err != nil {
-		return nil, p.refuse(refusal.ArgumentsFile, whole)
+		return nil, p.unread(whole, err)
 	}
 	if err := p.bounded(data); err != nil {
 		return nil, err

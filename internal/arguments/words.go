@@ -77,7 +77,7 @@ func (p *parser) value(w word) ([]byte, error) {
 	if w.file {
 		data, err := p.src.File(w.text)
 		if err != nil {
-			return nil, p.refuse(refusal.ArgumentsFile, w.key)
+			return nil, p.unread(w.key, err)
 		}
 		if err := p.bounded(data); err != nil {
 			return nil, err
