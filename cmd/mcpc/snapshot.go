@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -35,12 +34,16 @@ func (a *app) snapshots() (store.Snapshots, error) {
 	return store.Snapshots{Dir: filepath.Join(d.Data, "snapshots")}, err
 }
 
-var looksLikeID = regexp.MustCompile(`^(sha256:)?[0-9a-f]{12,64}$`)
+// looksLikeID reports whether a word is an identifier, or the beginning of one, as snapshot commands print it.
+func looksLikeID(word string) bool {
+	digits := strings.TrimPrefix(word, "sha256:")
+	return len(digits) >= 12 && len(digits) <= 64 && strings.Trim(digits, "0123456789abcdef") == ""
+}
 
 // openSnapshot finds and verifies the snapshot that a word names.
 func (a *app) openSnapshot(cmd *cobra.Command, name string) (*snapshot.Snapshot, error) {
 	switch {
-	case looksLikeID.MatchString(name):
+	case looksLikeID(name):
 		return a.storedSnapshot(name)
 	case !strings.Contains(name, "://") && (strings.ContainsAny(name, `/\`) || strings.HasSuffix(name, ".json")):
 		return a.snapshotFile(name)

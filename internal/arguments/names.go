@@ -1,24 +1,20 @@
 package arguments
 
 import (
-	"regexp"
 	"strconv"
 
 	"mcpc/internal/refusal"
 	"mcpc/internal/spelling"
 )
 
-// Names of arguments come from the server. A plain one of a granted tool may be shown: a person has reviewed it, and
-// it can neither be mistaken for prose nor do anything to a terminal.
-var plainName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
-
 // maxShown bounds the list of known names in a refusal; a longer one helps nobody.
 const maxShown = 24
 
-// plainNames are the declared names that may be shown, in the schema's order.
+// plainNames are the declared names that may be shown, in the schema's order. They come from the server, and of a
+// granted tool, which a person has reviewed.
 func (p *parser) plainNames() (names []string) {
 	for _, name := range p.input.order {
-		if plainName.MatchString(name) {
+		if spelling.Plain(name) {
 			names = append(names, name)
 		}
 	}
@@ -39,7 +35,7 @@ func (p *parser) unknown(name string) error {
 
 func (p *parser) missing(name string) error {
 	r := refusal.New(refusal.ArgumentsMissing, p.named())
-	if plainName.MatchString(name) {
+	if spelling.Plain(name) {
 		r = r.With(refusal.Own("argument", name))
 	}
 	return r

@@ -2,7 +2,6 @@ package authority
 
 import (
 	"errors"
-	"regexp"
 	"slices"
 	"time"
 
@@ -173,15 +172,11 @@ func Check(doc *Document, snap *snapshot.Snapshot, now time.Time, auth *AuthCont
 	return verdicts
 }
 
-// plainName are names that can stand in a refusal although a server chose them: no letter of them can be mistaken or
-// do anything to a terminal.
-var plainName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
-
 // notInSnapshot refuses a name that the operator gave, with the name that was probably meant.
 func notInSnapshot(snap *snapshot.Snapshot, tool string) *refusal.Refusal {
 	var names []string
 	for i := range snap.Tools {
-		if plainName.MatchString(snap.Tools[i].Name) {
+		if spelling.Plain(snap.Tools[i].Name) {
 			names = append(names, snap.Tools[i].Name)
 		}
 	}

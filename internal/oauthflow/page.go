@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"net/http"
 	"strconv"
+	"sync"
 )
 
 // page is what the browser shows after the callback. It holds our words and the name that the operator gave the
@@ -30,7 +31,12 @@ main{max-width:32rem;margin:1.5rem;padding:1.5rem 2rem;border:1px solid var(--li
 main{border-left:.35rem solid var(--mark)}
 h1{margin:0 0 .5rem;font-size:1.4rem}p{margin:.4rem 0}.soft{color:var(--soft)}code{overflow-wrap:anywhere}`
 
-var pageTemplate = template.Must(template.New("page").Parse(`<!doctype html>
+// pageTemplate is parsed when a page is written, which most runs of the program never do.
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Parse(pageText))
+})
+
+const pageText = `<!doctype html>
 <html lang="en"{{if .Failed}} class="failed"{{end}}>
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{{.Title}} – mcpc</title>
 <style>{{.Style}}</style></head>
@@ -39,12 +45,12 @@ var pageTemplate = template.Must(template.New("page").Parse(`<!doctype html>
 {{end}}{{with .Failed}}<p>Reason: <code>{{.}}</code></p>
 {{end}}{{with .Text}}<p class="soft">{{.}}</p>
 {{end}}</main></body></html>
-`))
+`
 
-var styleHash = func() string {
+func styleHash() string {
 	sum := sha256.Sum256([]byte(pageStyle))
 	return base64.StdEncoding.EncodeToString(sum[:])
-}()
+}
 
 // writePage sends a page that loads nothing, runs nothing, is kept nowhere, and hands its own URL, which holds the
 // code, to nobody.
@@ -54,14 +60,14 @@ func writePage(w http.ResponseWriter, status int, p page) {
 		page
 		Style template.CSS
 	}{p, template.CSS(pageStyle)} //nolint:gosec // a constant of ours
-	if err := pageTemplate.Execute(&b, data); err != nil {
+	if err := pageTemplate().Execute(&b, data); err != nil {
 		status = http.StatusInternalServerError
 		b.Reset()
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Length", strconv.Itoa(b.Len()))
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'sha256-"+styleHash+
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'sha256-"+styleHash()+
 		"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("X-Content-Type-Options", "nosniff")

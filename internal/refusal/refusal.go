@@ -35,7 +35,7 @@ type Entry struct {
 	Fields   []string // detail fields that may be set; "server" is always allowed
 }
 
-var catalogue = map[string]*Entry{}
+var catalogue = make(map[string]*Entry, 256) // at once, since it is filled at every start
 
 // define adds an entry to the catalogue; a second entry of the same name is a programmer's error.
 func define(name string, exit int, sentence string, fields ...string) *Entry {

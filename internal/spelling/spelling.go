@@ -1,4 +1,4 @@
-// Package spelling finds the name that was probably meant.
+// Package spelling finds the name that was probably meant, and says which names can be shown.
 //
 // It guarantees nothing but a hint: what it returns is one of the candidates, and it decides nothing. It does not
 // compare names over 64 bytes.
@@ -7,6 +7,13 @@ package spelling
 import "strings"
 
 const maxName = 64
+
+// Plain reports whether a name that a server chose can stand in a sentence of ours: it is short, and none of its letters
+// can be mistaken for prose or do anything to a terminal.
+func Plain(name string) bool {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
+	return name != "" && len(name) <= maxName && strings.Trim(name, letters) == ""
+}
 
 // Nearest returns the candidate that differs from name in case or in one of - . _ only, or by at most two edits; ""
 // when there is none.

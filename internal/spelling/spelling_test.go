@@ -18,3 +18,15 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
+
+func TestPlain(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"": false, "a": true, "list_issues.v2-x": true, strings.Repeat("a", 64): true, strings.Repeat("a", 65): false,
+		"a b": false, "é": false, "a\x1b": false, "a\n": false, "а": false, "a/b": false,
+	} {
+		if Plain(name) != want {
+			t.Errorf("%q: not %v", name, want)
+		}
+	}
+}
