@@ -137,8 +137,10 @@ func answerLine(rules *[]rule, line []byte) {
 	if r.body == "cut" {
 		os.Exit(0)
 	}
-	if r.body != "hang" {
-		fmt.Println(strings.ReplaceAll(strings.TrimPrefix(r.body, "sse "), `\n`, "\n"))
+	if stream, ok := strings.CutPrefix(r.body, "sse "); ok {
+		fmt.Println(strings.ReplaceAll(stream, `\n`, "\n"))
+	} else if r.body != "hang" {
+		fmt.Println(r.body)
 	}
 }
 

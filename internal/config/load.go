@@ -58,7 +58,7 @@ func readFile(path string) ([]byte, error) {
 	}
 	if othersMay(info, 0o002) {
 		return nil, refusal.New(refusal.ConfigMode, refusal.Own("path", path), refusal.Own("mode", octal(info))).
-			Hint("chmod o-w " + path)
+			Hint("chmod o-w " + refusal.Word(path))
 	}
 	data, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
 	if err == nil && len(data) > MaxBytes {
@@ -110,7 +110,8 @@ func syntax(data []byte, path string, err error) *refusal.Refusal {
 	}
 	fault, offset := string(e.Fault), e.Offset
 	if e.Fault == strictjson.FaultSyntax || e.Fault == strictjson.FaultTrailing {
-		if _, habit, at := relax(data); habit != "" && at <= offset {
+		_, habits := relax(data)
+		if habit, at := habits.first(); habit != "" && at <= offset {
 			fault, offset = habit, at
 		}
 	}

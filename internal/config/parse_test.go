@@ -125,8 +125,8 @@ func TestForeignFiles(t *testing.T) {
 			case kind != "" && r.HintText() == "":
 				t.Fatal("no hint")
 			}
-			isJSON := strings.HasPrefix(filepath.Ext(path), ".json")
-			if kind != "" && isJSON != (r.HintText() == "mcpc config import "+path) {
+			importable := !strings.HasSuffix(path, ".yaml")
+			if kind != "" && importable != (r.HintText() == "mcpc config import "+path) {
 				t.Fatalf("hint %q", r.HintText())
 			}
 		})
