@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"io"
 	"net"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -220,4 +222,34 @@ func legacyChild(tools ...string) childScript {
 func (s childScript) with(method string, steps ...string) childScript {
 	s[method] = steps
 	return s
+}
+
+// browserWord makes a test binary a browser: it writes down its arguments and goes where the URL leads.
+const browserWord = "field-browser"
+
+func init() {
+	if len(os.Args) > 2 && os.Args[1] == browserWord {
+		argv, _ := json.Marshal(os.Args[3:])
+		_ = os.WriteFile(os.Args[2], argv, 0o600)
+		u, err := url.Parse(os.Args[3])
+		if err != nil {
+			os.Exit(1)
+		}
+		resp, err := http.Get(callback(u.Query(), url.Values{"code": {"CODE"}}))
+		if err != nil {
+			os.Exit(1)
+		}
+		_ = resp.Body.Close()
+		os.Exit(0)
+	}
+}
+
+// browser sets $BROWSER to a program that writes its arguments to argv.json.
+func (f *field) browser() string {
+	f.Helper()
+	exe, err := os.Executable()
+	f.must(err)
+	choice := exe + " " + browserWord + " " + filepath.Join(f.home, "argv.json")
+	f.environ = append(f.environ, "BROWSER="+choice)
+	return choice
 }

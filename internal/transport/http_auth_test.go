@@ -165,6 +165,21 @@ func TestConfiguredCredentialRefused(t *testing.T) {
 	}
 }
 
+// Where nobody has signed in, what was refused is the configured header, and a sign-in is the hint.
+func TestConfiguredCredentialRefusedBesideASignIn(t *testing.T) {
+	t.Parallel()
+	s := newRawServer(t, always(rawFile(t, "http/401-none.http")))
+	c := dialRaw(t, s.url, func(o *HTTPOptions) {
+		o.Headers = []SecretHeader{{"X-Key", config.NewSecret("k")}}
+		o.Authorizer = &signIn{tokens: []string{""}, again: []any{refusal.New(refusal.OAuthLoginRequired).Hint("mcpc login s")}}
+	})
+	_, f := exchange1(t, c, "server/discover")
+	wantRefusal(t, f, refusal.SourceRejected)
+	if f.Refusal.HintText() != "mcpc login s" {
+		t.Errorf("hint %q", f.Refusal.HintText())
+	}
+}
+
 func TestUnsendableHeader(t *testing.T) {
 	t.Parallel()
 	for _, h := range []SecretHeader{{"X-Key", config.NewSecret("a\nb")}, {"X Key", config.NewSecret("a")}} {

@@ -66,6 +66,9 @@ func (x *httpExchange) challenged(c Challenge, try int) *Failure {
 	}
 	again, err := a.Challenged(x.ctx, x.state.token, c)
 	switch {
+	case refusal.Is(err, refusal.OAuthLoginRequired) && x.state.token.Empty() && len(x.carrier.options.Headers) > 0:
+		// What was refused is what the configuration names. That signing in may help is left as the hint.
+		f.Refusal = refusal.New(refusal.SourceRejected, refusal.Num("status", c.Status)).Hint(refusal.From(err).HintText())
 	case err != nil:
 		f.Refusal = x.unauthorized(err).Refusal
 	case again && try == 1:
