@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"mcpc/internal/refusal"
@@ -102,8 +103,10 @@ func (p *parser) json(key, text string) ([]byte, error) {
 
 const blank = " \t\r\n"
 
-// literal is a number as JSON spells it.
-var literal = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+// literal is a number as JSON spells it; compiled when one is given.
+var literal = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$`)
+})
 
 // typed reads a text as the one type that the schema has for the key. Without one it is a string: 00123, 1e5 and true
 // are texts until a schema says otherwise. White space around anything but a string does not count.
@@ -115,7 +118,7 @@ func (p *parser) typed(key, text string) ([]byte, error) {
 	case "integer":
 		fits, want = integer(trimmed), "an integer"
 	case "number":
-		fits, want = literal.MatchString(trimmed), "a number as JSON spells it"
+		fits, want = literal().MatchString(trimmed), "a number as JSON spells it"
 	case "boolean":
 		fits, want = trimmed == "true" || trimmed == "false", "true or false"
 	case "null":
@@ -133,7 +136,7 @@ func (p *parser) typed(key, text string) ([]byte, error) {
 
 // integer takes 1.0 and 1e2 too: JSON Schema counts by value, and the spelling is kept.
 func integer(text string) bool {
-	if !literal.MatchString(text) {
+	if !literal().MatchString(text) {
 		return false
 	}
 	if !strings.ContainsAny(text, ".eE") {
