@@ -63,6 +63,7 @@ func hostile() map[string][2]string {
 		"draft-04":                             {`{"$schema":"http://json-schema.org/draft-04/schema#"}`, `{}`},
 		"draft 2019-09":                        {`{"$schema":"https://json-schema.org/draft/2019-09/schema"}`, `{}`},
 		"dialect that is no string":            {`{"$schema":7}`, `{}`},
+		"dialect that is null":                 {`{"$schema":null}`, `{}`},
 		"nested dialect":                       {`{"properties":{"a":{"$schema":"https://example.com/x"}}}`, `{}`},
 		"dynamic reference":                    {`{"$dynamicRef":"#x","$dynamicAnchor":"x"}`, `{}`},
 		"reference to an anchor":               {`{"$ref":"#x","$anchor":"x"}`, `{}`},

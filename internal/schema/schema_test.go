@@ -56,6 +56,8 @@ func TestEvaluate(t *testing.T) {
 		{"integer by value", `{"type":"integer"}`, `1e2`, Valid, "", ""},
 		{"not an integer", `{"type":"integer"}`, `1.5`, Invalid, "", "type"},
 		{"multiple", `{"multipleOf":0.1}`, `0.3`, Valid, "", ""},
+		{"not a multiple", `{"multipleOf":1}`, `0.5`, Invalid, "", "multipleOf"},
+		{"not a multiple of a large number", `{"multipleOf":100}`, `250`, Invalid, "", "multipleOf"},
 		{"exponent at the bound", `{"maximum":1e400}`, `1e400`, Valid, "", ""},
 		{"digits at the bound", `{"type":"integer"}`, strings.Repeat("9", 400), Valid, "", ""},
 		{"format is no assertion", `{"format":"email"}`, `"x"`, Valid, "", ""},
