@@ -49,7 +49,7 @@ func newAuthorityDraft(a *app) *cobra.Command {
 		Example: `  mcpc authority draft everything --tool get-sum --by ana@example.com > sum.json
   mcpc authority draft 3f9c2e0a51d7 --tool echo --tool get-sum --expires 90d`,
 		Args:              exactly("SNAPSHOT"),
-		ValidArgsFunction: a.completeServer,
+		ValidArgsFunction: a.completeSnapshot,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.draft(cmd, args[0], o) },
 	}
 	f := cmd.Flags()

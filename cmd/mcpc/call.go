@@ -70,6 +70,8 @@ func newCall(a *app) *cobra.Command {
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the exact bytes that would be sent, and send nothing")
 	f.BoolVar(&o.recheck, "recheck", false, "list the live tools first, and refuse when this one is not as it was pinned")
 	f.StringVar(&o.save, "save", "", "write each image, audio and blob of the result to its own new file in `DIR`")
+	_ = cmd.MarkFlagDirname("save")
+	_ = cmd.RegisterFlagCompletionFunc("tool", a.completeCallTool)
 	f.DurationVar(&o.timeout, "timeout", 0, "wait this long for the answer (default: the server's call limit, 5m)")
 	return cmd
 }

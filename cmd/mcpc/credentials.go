@@ -24,7 +24,7 @@ func newLogout(a *app) *cobra.Command {
 		Use:               "logout SERVER",
 		Short:             "Forget the credential, and revoke it where the server offers that",
 		Long:              logoutLong,
-		ValidArgsFunction: a.completeServer,
+		ValidArgsFunction: a.completeHTTPServer,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.oneServer(cmd, args, target{})
 			if err != nil {
@@ -80,7 +80,7 @@ func newCredentials(a *app) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error { return a.listCredentials() },
 	}
 	show := &cobra.Command{
-		Use: "show SERVER", Short: "Show the credential of one server", ValidArgsFunction: a.completeServer,
+		Use: "show SERVER", Short: "Show the credential of one server", ValidArgsFunction: a.completeHTTPServer,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.oneServer(cmd, args, target{})
 			if err != nil {

@@ -42,7 +42,7 @@ func newLogin(a *app) *cobra.Command {
 		Example: `  mcpc login docs --explain
   mcpc login docs
   mcpc login https://mcp.example.com/mcp --scope read --no-browser`,
-		ValidArgsFunction: a.completeServer,
+		ValidArgsFunction: a.completeHTTPServer,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.metadata != "" {
 				return a.printClientMetadata(o)

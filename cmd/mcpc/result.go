@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"mcpc/internal/negotiate"
 	"mcpc/internal/refusal"
@@ -110,7 +111,11 @@ func (p *page) binary(kind, mime, uri, data, saved string) {
 			words = append(words, w)
 		}
 	}
-	words = append(words, fmt.Sprintf("%d bytes", base64.StdEncoding.DecodedLen(len(data))-strings.Count(data, "=")))
+	if bytes, err := base64.StdEncoding.DecodeString(data); err == nil {
+		words = append(words, fmt.Sprintf("%d bytes", len(bytes)))
+	} else {
+		words = append(words, fmt.Sprintf("%d characters that are not valid base64", utf8.RuneCountInString(data)))
+	}
 	if saved != "" {
 		words = append(words, "→ "+p.safe(saved))
 	}

@@ -33,8 +33,9 @@ func alive(pid int) bool {
 }
 
 // interrupt is the command interrupt SIGNAL FILE TEXT PROGRAM [ARG]...: it runs a program in a process group of its own,
-// as a shell does, and sends the signal to the group when FILE holds TEXT.
-// It ends with the program's exit code, or 128 and the signal's number where a signal ended it.
+// as a shell does, and sends the signal to the group when FILE holds TEXT. Where FILE is "stdin" the program gets a stdin
+// that does not end, as a terminal where nobody types, and the signal comes when it has begun to read that. The command
+// ends with the program's exit code, or 128 and the signal's number where a signal ended it.
 func interrupt() {
 	sig := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM}[os.Args[1]]
 	file, text := os.Args[2], os.Args[3]
@@ -42,13 +43,9 @@ func interrupt() {
 	var stderr bytes.Buffer
 	cmd := exec.Command(os.Args[4], os.Args[5:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, &stderr
-	if hold := os.Getenv("HOLD_STDIN"); hold != "" {
-		r, w, err := os.Pipe() // a stdin that stays open and says nothing, as a terminal where nobody types
-		if err != nil {
-			panic(err)
-		}
-		defer w.Close()
-		cmd.Stdin = r
+	await := func() bool { seen, _ := os.ReadFile(file); return bytes.Contains(seen, []byte(text)) }
+	if file == "stdin" {
+		await = fed(cmd)
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
@@ -57,10 +54,7 @@ func interrupt() {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if seen, _ := os.ReadFile(file); bytes.Contains(seen, []byte(text)) {
-			break
-		}
-		if len(ended) > 0 {
+		if await() || len(ended) > 0 {
 			break
 		}
 	}
@@ -78,4 +72,28 @@ func interrupt() {
 		os.Exit(128 + int(state.Signal()))
 	}
 	os.Exit(state.ExitStatus())
+}
+
+// fed gives a program a stdin that does not end, and returns whether the program has read from it: more is written than
+// a pipe holds.
+func fed(cmd *exec.Cmd) func() bool {
+	r, w, err := os.Pipe()
+	if err != nil {
+		panic(err)
+	}
+	cmd.Stdin = r
+	done := make(chan struct{})
+	go func() {
+		_, _ = w.Write(bytes.Repeat([]byte(" "), 128<<10))
+		close(done)
+		select {} // w stays open
+	}()
+	return func() bool {
+		select {
+		case <-done:
+			return true
+		default:
+			return false
+		}
+	}
 }

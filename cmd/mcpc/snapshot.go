@@ -222,7 +222,7 @@ func newSnapshotVerify(a *app) *cobra.Command {
 			}
 			return nil
 		},
-		ValidArgsFunction: a.completeServer,
+		ValidArgsFunction: a.completeSnapshot,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return a.verifyAll()
