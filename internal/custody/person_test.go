@@ -59,7 +59,7 @@ func testProgram(m *testing.M) int {
 // with RECORD.
 var children = map[string]func(args []string){
 	"browser": func(args []string) { _ = oauthtest.Open(context.Background(), args[0]) },
-	"secret":  func(args []string) { fmt.Println(args[0]) },
+	"secret":  func([]string) { fmt.Println(commandSecret) },
 	"server":  func([]string) { _, _ = io.Copy(io.Discard, os.Stdin) },
 }
 

@@ -101,8 +101,9 @@ func TestProcessesSpendOneRefreshToken(t *testing.T) {
 }
 
 // The same with a kill in one of twenty. A kill loses nothing, with one exception that no client can help: when it comes
-// between the server's spending the token and the answer's arrival on disk. Then the grant has ended, the next command
-// says so by name, and nobody asks again. That is counted apart, and must have cost one refused request.
+// between the sending of the refresh token and the answer's arrival on disk. Then the server ends the grant, the next
+// command says so by name, and nobody asks again. That is counted apart, and costs one refused request, or two where the
+// dead process's request reaches the server only after that of the next.
 func TestKilledProcessesSpendNoMore(t *testing.T) {
 	t.Parallel()
 	p, w := signedIn(t)
@@ -125,14 +126,14 @@ func TestKilledProcessesSpendNoMore(t *testing.T) {
 		}
 		span = e.took
 	}
-	refused, want := len(w.Refused()), *expiries+2*lost // the refused request, and the code of the new sign-in
-	if n := len(w.Requests(tokenLine)); n != want || refused != lost || p.browsers() != signIns {
+	n, refused := len(w.Requests(tokenLine)), len(w.Refused())
+	if n != *expiries+refused+signIns-1 || refused < lost || refused > 2*lost || p.browsers() != signIns {
 		t.Fatalf("%d token requests for %d expiries, %d lost, errors %v, %d browsers",
 			n, *expiries, lost, w.Refused(), p.browsers())
 	}
 	clean(t, p, w)
-	t.Logf("%d processes x %d expiries, %d killed: %d token requests, %d refused, %d browsers after the sign-in",
-		*processes, *expiries, killed, len(w.Requests(tokenLine)), refused, p.browsers()-1)
+	t.Logf("%d processes x %d expiries, %d killed, %d of them in the one moment: %d token requests, %d refused, %d browsers "+
+		"after the sign-in", *processes, *expiries, killed, lost, n, refused, p.browsers()-1)
 }
 
 // clean requires that no secret and no unfinished file is left.

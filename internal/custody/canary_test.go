@@ -1,0 +1,331 @@
+package custody
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"mcpc/internal/oauthflow/oauthtest"
+)
+
+// everyFault is how many faults there are between one that is tried and the next; 1 tries them all.
+var everyFault = flag.Int("every-fault", 9, "try every Nth injected fault")
+
+// canary is one secret to look for.
+type canary struct {
+	kind, value string
+	seenBy      []string // the programs in whose environment it may be, since the operator exported it
+}
+
+// encodings of a secret that a leak may have: as it is, percent-encoded, in hex, and in both alphabets of base64, where
+// the neighbours of the secret decide which of three spellings it has.
+func encodings(secret string) [][]byte {
+	var percent strings.Builder
+	for _, c := range []byte(secret) {
+		fmt.Fprintf(&percent, "%%%02X", c)
+	}
+	all := [][]byte{
+		[]byte(secret), []byte(percent.String()), []byte(hex.EncodeToString([]byte(secret))),
+		[]byte(strings.ToUpper(hex.EncodeToString([]byte(secret)))),
+	}
+	for _, alphabet := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		for shift := range 3 {
+			whole := secret[shift : len(secret)-(len(secret)-shift)%3]
+			all = append(all, []byte(alphabet.EncodeToString([]byte(whole))))
+		}
+	}
+	return all
+}
+
+// watch is the search for secrets in all that a person's mcpc leaves.
+type watch struct {
+	*person
+	w        *oauthtest.World
+	own      []canary
+	searched int
+	children int
+	kinds    map[string]bool
+}
+
+// canaries are the person's own secrets and those that went through the servers. The state of a sign-in is none: it has
+// to be in the URL that the browser gets.
+func (c *watch) canaries() []canary {
+	all := slices.Clone(c.own)
+	var states []string
+	for _, r := range c.w.Requests("as GET /authorize") {
+		states = append(states, r.Form.Get("state"))
+	}
+	for _, secret := range c.w.Secrets() {
+		if !slices.Contains(states, secret) {
+			all = append(all, canary{kindOf(secret), secret, nil})
+		}
+	}
+	for _, one := range all {
+		c.kinds[one.kind] = true
+	}
+	return all
+}
+
+// kindOf is in the name that the servers give a secret; the one they do not make is the verifier.
+func kindOf(secret string) string {
+	if rest, ok := strings.CutPrefix(secret, "CANARY-"); ok {
+		kind, _, _ := strings.Cut(rest, "-")
+		return kind
+	}
+	return "verifier"
+}
+
+// look requires that no secret is in a text, unless it may be seen by the one whose text it is.
+func (c *watch) look(what, whose string, text []byte, all []canary) {
+	c.t.Helper()
+	for _, one := range all {
+		for _, spelling := range encodings(one.value) {
+			if c.searched++; bytes.Contains(text, spelling) && !slices.Contains(one.seenBy, whose) {
+				c.t.Errorf("%s: in %s is the %s, as %q:\n%.2000s", what, whose, one.kind, spelling, text)
+			}
+		}
+	}
+}
+
+// try runs a command and looks everywhere.
+func (c *watch) try(what string, args ...string) outcome {
+	c.t.Helper()
+	o := c.run(args...)
+	all := c.canaries()
+	c.look(what, "stdout", o.stdout, all)
+	c.look(what, "stderr", o.stderr, all)
+	for path, data := range files(c.t, c.home) {
+		if !strings.HasSuffix(path, ".sealed") {
+			c.look(what, path, data, all)
+		}
+	}
+	for path, data := range files(c.t, c.records) {
+		if child, _, _ := strings.Cut(filepath.Base(path), "-"); children[child] != nil {
+			c.children++
+			c.look(what, child, data, all)
+			_ = os.Remove(path)
+		}
+	}
+	return o
+}
+
+const commandSecret = "canary-header~command/3"
+
+// newWatch is a person with a secret of every kind.
+func newWatch(t testing.TB) *watch {
+	w, p := newWorld(t), newPerson(t)
+	w.Server("token_endpoint_auth_methods_supported", []string{"client_secret_basic"})
+	c := &watch{person: p, w: w, kinds: map[string]bool{}}
+	add := func(kind, value, exported string, seenBy ...string) string {
+		c.own = append(c.own, canary{kind, value, seenBy})
+		if exported != "" {
+			p.env = append(p.env, exported+"="+value)
+		}
+		return value
+	}
+	key := strings.Repeat("key?", 8)
+	add("client secret", "canary-client~secret/1", "DESK_SECRET", "secret")
+	add("header from a variable", "canary-header~variable/2", "DOCS_KEY", "secret")
+	add("header from a command", commandSecret, "")
+	file := p.write(filepath.Join(p.records, "header.txt"), add("header from a file", "canary-header~file/4", "")+"\n")
+	add("custody key", base64.StdEncoding.EncodeToString([]byte(key)), "CUSTODY_KEY", "secret")
+	add("custody key in bytes", key, "", "secret")
+	add("variable of no concern", "canary-unlisted~variable/5", "UNLISTED", "secret", "browser")
+	headers := object{
+		"X-A": object{"env": "DOCS_KEY"}, "X-B": object{"file": file},
+		"X-C": object{"command": child(t, "secret", filepath.Join(p.records, "secret"))},
+	}
+	limits := object{"sign_in_ms": 1200, "request_ms": 1200, "probe_ms": 1200, "call_ms": 1200}
+	callback := freeAddress(t)
+	w.Preregister("desk", "canary-client~secret/1", "client_secret_basic", "http://"+callback+"/callback")
+	p.configure(object{
+		"docs": object{"http": object{"url": w.Endpoint(), "headers": headers}, "limits": limits},
+		"desk": object{
+			"http": object{"url": w.Endpoint(), "headers": headers}, "limits": limits,
+			"oauth": object{"callback": callback, "client": object{
+				"id": "desk", "issuer": w.AS.URL, "secret": object{"env": "DESK_SECRET"},
+			}},
+		},
+		"child": object{"stdio": object{
+			"command": child(t, "server", filepath.Join(p.records, "server")), "env": []string{"PATH"},
+		}, "limits": object{"start_ms": 300, "probe_ms": 300, "shutdown_ms": 300}},
+	}, object{"env": "CUSTODY_KEY"})
+	return c
+}
+
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// echo is all that a server received, as it may come back in an answer.
+func echo(req *http.Request) string {
+	var b bytes.Buffer
+	b.WriteString(req.Method + " " + req.URL.String() + "\n")
+	_ = req.Header.Write(&b)
+	body := new(bytes.Buffer)
+	_, _ = body.ReadFrom(req.Body)
+	fmt.Fprintf(&b, "\n%s\n%s", body, req.Form.Encode())
+	return b.String()
+}
+
+// kinds of faults: answers that repeat what was received, each in another way.
+var faultKinds = map[string]func(rw http.ResponseWriter, req *http.Request){
+	"page":  func(rw http.ResponseWriter, req *http.Request) { answerWith(rw, 500, "text/html", echo(req)) },
+	"junk":  func(rw http.ResponseWriter, req *http.Request) { answerWith(rw, 200, "text/plain", echo(req)) },
+	"empty": func(rw http.ResponseWriter, _ *http.Request) { answerWith(rw, 200, "application/json", "") },
+	"error": func(rw http.ResponseWriter, req *http.Request) {
+		answerWith(rw, 400, "application/json", oauthError(req))
+	},
+	"strange": func(rw http.ResponseWriter, req *http.Request) { answerWith(rw, 200, "application/json", strange(req)) },
+	"rpc": func(rw http.ResponseWriter, req *http.Request) {
+		answerWith(rw, 200, "application/json", rpcError(req))
+	},
+	"stream": func(rw http.ResponseWriter, req *http.Request) {
+		answerWith(rw, 200, "text/event-stream", streamOf(req))
+	},
+	"forbidden": challenge(403),
+	"refused":   challenge(401),
+	"redirect": func(rw http.ResponseWriter, req *http.Request) {
+		rw.Header().Set("Location", "https://elsewhere.example/?"+fmt.Sprintf("%q", echo(req)))
+		answerWith(rw, 307, "text/plain", echo(req))
+	},
+	"busy": func(rw http.ResponseWriter, req *http.Request) {
+		rw.Header().Set("Retry-After", fmt.Sprintf("%q", echo(req)))
+		answerWith(rw, 429, "text/plain", echo(req))
+	},
+	"half": func(rw http.ResponseWriter, req *http.Request) {
+		rw.Header().Set("Content-Length", "100000")
+		answerWith(rw, 200, "application/json", `{"access_token":"`+req.Header.Get("Authorization"))
+	},
+	"cut": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+}
+
+func answerWith(rw http.ResponseWriter, status int, kind, body string) {
+	rw.Header().Set("Content-Type", kind)
+	rw.WriteHeader(status)
+	_, _ = rw.Write([]byte(body))
+}
+
+func oauthError(req *http.Request) string {
+	return fmt.Sprintf(`{"error":%[1]q,"error_description":%[1]q,"error_uri":%[1]q}`, oneLine(echo(req)))
+}
+
+func strange(req *http.Request) string {
+	e := oneLine(echo(req))
+	return fmt.Sprintf(`{"issuer":%[1]q,"resource":%[1]q,"client_id":%[1]q,"token_type":%[1]q,"scope":%[1]q,"resultType":%[1]q}`, e)
+}
+
+func rpcError(req *http.Request) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":%[1]q,"data":{"echo":%[1]q}}}`, oneLine(echo(req)))
+}
+
+func streamOf(req *http.Request) string {
+	return ": " + oneLine(echo(req)) + "\nevent: " + oneLine(echo(req)) + "\ndata: " + rpcError(req) + "\n\n"
+}
+
+func oneLine(text string) string { return strings.NewReplacer("\n", " ", "\r", " ").Replace(text) }
+
+func challenge(status int) func(http.ResponseWriter, *http.Request) {
+	return func(rw http.ResponseWriter, req *http.Request) {
+		e := strings.ReplaceAll(oneLine(echo(req)), `"`, "'")
+		rw.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer error="invalid_token", error_description="%[1]s", scope="%[1]s"`, e))
+		answerWith(rw, status, "text/plain", e)
+	}
+}
+
+// places of faults: the request that is answered badly, and the command under way.
+var faultPlaces = []struct {
+	name, line string
+	command    []string
+	signedIn   bool // before
+	expired    bool
+}{
+	{"resource metadata", "mcp GET /.well-known/oauth-protected-resource/mcp", []string{"login", "docs"}, false, false},
+	{"server metadata", "as GET /.well-known/oauth-authorization-server", []string{"login", "docs"}, false, false},
+	{"registration", "as POST /register", []string{"login", "docs"}, false, false},
+	{"authorization", "as GET /authorize", []string{"login", "docs"}, false, false},
+	{"code for a token", tokenLine, []string{"login", "docs"}, false, false},
+	{"code for a token, own client", tokenLine, []string{"login", "desk"}, false, false},
+	{"refresh", tokenLine, []string{"discover", "docs"}, true, true},
+	{"discovery", "mcp POST /mcp", []string{"discover", "docs"}, true, false},
+	{"snapshot", "mcp POST /mcp", []string{"snapshot", "take", "docs", "-o", "-"}, true, false},
+	{"revocation", "as POST /revoke", []string{"logout", "docs"}, true, false},
+}
+
+// Twelve and more secrets, five encodings, every surface, at each fault: nowhere.
+func TestNoSecretAnywhere(t *testing.T) {
+	t.Parallel()
+	c := newWatch(t)
+	c.mustAll("before any fault")
+	faults, n := 0, 0
+	for _, place := range faultPlaces {
+		for _, kind := range slices.Sorted(maps.Keys(faultKinds)) {
+			if n++; n%*everyFault != 0 {
+				continue
+			}
+			faults++
+			what := kind + " at " + place.name
+			_ = c.run("logout", "docs")
+			if place.signedIn {
+				c.must(0, "", "login", "docs")
+			}
+			for turn, more := range [][]string{nil, {"--json"}} {
+				if place.expired {
+					c.w.Expire()
+				}
+				c.w.On(place.line, faultKinds[kind])
+				args := append(slices.Clone(place.command), more...)
+				if place.command[0] == "discover" || place.command[0] == "snapshot" {
+					args = append(args, "--trace", filepath.Join(c.home, fmt.Sprint("trace-", n, "-", turn)))
+				}
+				if o := c.try(what, args...); o.code == 0 && place.command[0] != "logout" && kind != "forbidden" {
+					t.Errorf("%s had no effect: %v", what, o)
+				}
+				c.w.Off(place.line)
+			}
+		}
+	}
+	c.mustAll("after all faults")
+	if len(c.kinds) < 12 {
+		t.Errorf("only %d kinds of secrets: %v", len(c.kinds), c.kinds)
+	}
+	t.Logf("%d kinds of secrets x 5 encodings at %d faults, %d children: %d searches",
+		len(c.kinds), faults, c.children, c.searched)
+}
+
+// mustAll goes once through everything that works.
+func (c *watch) mustAll(what string) {
+	c.t.Helper()
+	_ = c.run("logout", "docs")
+	for i, args := range [][]string{
+		{"login", "docs"}, {"discover", "docs"}, {"credentials"}, {"credentials", "--json"}, {"logout", "docs", "--no-revoke"},
+		{"login", "desk", "--json"}, {"discover", "desk", "--json"}, {"snapshot", "take", "desk"}, {"logout", "desk"},
+	} {
+		if args[0] == "discover" {
+			c.w.Expire()
+			args = append(args, "--trace", filepath.Join(c.home, fmt.Sprint("trace-", what, i)))
+		}
+		if o := c.try(what, args...); o.code != 0 {
+			c.t.Fatalf("%s: %v", what, o)
+		}
+	}
+	if o := c.try(what, "discover", "child"); o.code == 0 {
+		c.t.Fatal(o)
+	}
+}
