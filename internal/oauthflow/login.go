@@ -87,7 +87,7 @@ func (f *Flow) login(ctx context.Context, p *Plan, ask Ask, rcv *receiver) (*Gra
 	if r != nil {
 		return nil, r
 	}
-	rcv.serve(f.shownName(), a.expect)
+	rcv.serve(f.shownName(), f.Endpoint, a.expect)
 	code, r := a.wait(ctx, ask, rcv)
 	if r == nil {
 		var t *tokens

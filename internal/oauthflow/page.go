@@ -10,13 +10,15 @@ import (
 	"sync"
 )
 
-// page is what the browser shows after the callback. It holds our words and the name that the operator gave the
-// server, and nothing that the authorization server said.
+// page is what the browser shows after the callback. It holds our words and what the operator calls the server, and
+// nothing that the authorization server said.
 type page struct {
-	Title  string
-	Server string
-	Failed string // name of the refusal
-	Text   string
+	Title    string
+	Server   string // name of the server
+	Endpoint string // its URL, where that is not the name
+	Failed   string // name of the refusal
+	Reason   string // its sentence
+	Text     string
 }
 
 const pageStyle = `:root{color-scheme:light dark}
@@ -29,7 +31,9 @@ body{margin:0;min-height:100vh;display:grid;place-items:center;background:var(--
 body{font:1.05rem/1.5 system-ui,sans-serif}
 main{max-width:32rem;margin:1.5rem;padding:1.5rem 2rem;border:1px solid var(--line);border-radius:.4rem}
 main{border-left:.35rem solid var(--mark)}
-h1{margin:0 0 .5rem;font-size:1.4rem}p{margin:.4rem 0}.soft{color:var(--soft)}code{overflow-wrap:anywhere}`
+h1{margin:0 0 .6rem;font-size:1.4rem}p{margin:.4rem 0}.soft{color:var(--soft)}code{overflow-wrap:anywhere}
+h1::before{content:"\2713";color:var(--mark);margin-right:.6rem}.failed h1::before{content:"\2715"}
+:root.plain{--mark:var(--line)}.plain h1::before{content:none}`
 
 // pageTemplate is parsed when a page is written, which most runs of the program never do.
 var pageTemplate = sync.OnceValue(func() *template.Template {
@@ -37,12 +41,12 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 })
 
 const pageText = `<!doctype html>
-<html lang="en"{{if .Failed}} class="failed"{{end}}>
+<html lang="en"{{if .Failed}} class="failed"{{else if not .Server}} class="plain"{{end}}>
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{{.Title}} – mcpc</title>
 <style>{{.Style}}</style></head>
 <body><main><h1>{{.Title}}</h1>
-{{with .Server}}<p>Server: <code>{{.}}</code></p>
-{{end}}{{with .Failed}}<p>Reason: <code>{{.}}</code></p>
+{{with .Server}}<p>Server: <code>{{.}}</code>{{with $.Endpoint}}<br><code class="soft">{{.}}</code>{{end}}</p>
+{{end}}{{with .Failed}}<p>Reason: {{$.Reason}} (<code>{{.}}</code>)</p>
 {{end}}{{with .Text}}<p class="soft">{{.}}</p>
 {{end}}</main></body></html>
 `

@@ -26,11 +26,12 @@ type receiver struct {
 	addr      address
 	listeners []net.Listener
 	name      string // of the server, for the page
+	endpoint  string // its URL, where that is not the name
 	expect    expectation
 	results   chan received // holds the one answer
 	taken     sync.Once
 	outcome   chan struct{} // closed when the sign-in's end is known
-	failed    string        // why it failed, our words; "" when it did not
+	failed    *refusal.Refusal
 	written   chan struct{} // closed when the browser has its page
 	server    *http.Server
 }
@@ -93,8 +94,11 @@ func (rcv *receiver) close() {
 }
 
 // serve begins to answer. It is called once, when the expectation is known.
-func (rcv *receiver) serve(name string, e expectation) {
+func (rcv *receiver) serve(name, endpoint string, e expectation) {
 	rcv.name, rcv.expect = name, e
+	if endpoint != name {
+		rcv.endpoint = endpoint
+	}
 	rcv.server = &http.Server{
 		Handler: rcv, MaxHeaderBytes: 32 << 10, ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog: log.New(io.Discard, "", 0),
@@ -106,9 +110,7 @@ func (rcv *receiver) serve(name string, e expectation) {
 
 // finish tells the browser how the sign-in ended, when one is waiting for that, and stops listening.
 func (rcv *receiver) finish(r *refusal.Refusal, patience time.Duration) {
-	if r != nil {
-		rcv.failed = r.Entry().Name
-	}
+	rcv.failed = r
 	close(rcv.outcome)
 	first := false
 	rcv.taken.Do(func() { first = true })
@@ -162,11 +164,12 @@ func (rcv *receiver) callback(w http.ResponseWriter, req *http.Request) {
 }
 
 func (rcv *receiver) page() page {
-	if rcv.failed != "" {
-		return page{
-			Title: "Sign-in failed", Server: rcv.name, Failed: rcv.failed,
-			Text: "Nothing was stored. The terminal says more; this page can be closed.",
-		}
+	p := page{Server: rcv.name, Endpoint: rcv.endpoint}
+	if r := rcv.failed; r != nil {
+		p.Title, p.Failed, p.Reason = "Sign-in failed", r.Name(), r.Message()
+		p.Text = "Nothing was stored. The terminal says more; this page can be closed."
+		return p
 	}
-	return page{Title: "Signed in", Server: rcv.name, Text: "mcpc has what it needs. This page can be closed."}
+	p.Title, p.Text = "Signed in", "mcpc has what it needs. This page can be closed."
+	return p
 }
