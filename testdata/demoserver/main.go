@@ -28,6 +28,8 @@ type options struct {
 	ready  string // file that receives the URL once the server listens; "" for none
 	state  string // file that remembers the firmware across processes; "" keeps it in memory
 	mutate bool   // install the firmware update and exit
+	issuer string // authorization server whose tokens are needed; "" leaves the server open
+	client string // ID:SECRET of this server's client there, for asking about tokens
 }
 
 func main() {
@@ -38,6 +40,8 @@ func main() {
 	flag.StringVar(&o.ready, "ready", "", "write the URL to this file once the server listens")
 	flag.StringVar(&o.state, "state", "", "remember the firmware in this file")
 	flag.BoolVar(&o.mutate, "mutate", false, "install the firmware update, so that later lists differ, and exit")
+	flag.StringVar(&o.issuer, "issuer", "", "over HTTP, demand tokens of this authorization server")
+	flag.StringVar(&o.client, "client", "", "`ID:SECRET` of this server's client there, to ask about tokens with")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -98,14 +102,16 @@ func serveHTTP(ctx context.Context, o options, s *mcp.Server) error {
 		return fmt.Errorf("%s is not a loopback address", l.Addr())
 	}
 	url := "http://" + l.Addr().String() + "/mcp"
+	mux, err := muxOf(ctx, o, s, url)
+	if err != nil {
+		return err
+	}
 	fmt.Println(url)
 	if o.ready != "" {
 		if err := os.WriteFile(o.ready, []byte(url+"\n"), 0o600); err != nil {
 			return err
 		}
 	}
-	mux := http.NewServeMux()
-	mux.Handle("/mcp", handlerOf(o, s))
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		<-ctx.Done()
@@ -115,6 +121,21 @@ func serveHTTP(ctx context.Context, o options, s *mcp.Server) error {
 		return err
 	}
 	return nil
+}
+
+// muxOf puts the server at its path, behind tokens where the options name an issuer.
+func muxOf(ctx context.Context, o options, s *mcp.Server, url string) (*http.ServeMux, error) {
+	mux := http.NewServeMux()
+	if o.issuer == "" {
+		mux.Handle("/mcp", handlerOf(o, s))
+		return mux, nil
+	}
+	p, err := protect(ctx, o.issuer, o.client, url)
+	if err != nil {
+		return nil, err
+	}
+	p.register(mux, handlerOf(o, s))
+	return mux, nil
 }
 
 // handlerOf serves the eras asked for. The SDK's handler is of one kind or the other: sessions exist in the legacy era
