@@ -8,11 +8,13 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"os/signal"
 	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"mcpc/internal/strictjson"
@@ -95,7 +97,8 @@ func fill(body, id string) string {
 
 // fakeStdio is the command fakeserver RULES [ORPHAN]: a server that answers by its rules. It logs requests to RULES.log
 // and its process number to RULES.pid, and writes what RULES.stderr holds to stderr. With ORPHAN it first starts a
-// process that outlives it if it may, and writes the number of that to the file ORPHAN.
+// process that outlives it if it may, and writes the number of that to the file ORPHAN. Where a file RULES.stubborn is,
+// it ends neither with its stdin nor on SIGTERM.
 func fakeStdio() {
 	text, err := os.ReadFile(os.Args[1])
 	if err != nil {
@@ -109,12 +112,20 @@ func fakeStdio() {
 	if len(os.Args) > 2 {
 		startOrphan(os.Args[2])
 	}
+	_, err = os.Stat(os.Args[1] + ".stubborn")
+	stubborn := err == nil
+	if stubborn {
+		signal.Ignore(syscall.SIGTERM)
+	}
 	rules := parseRules(string(text))
 	log, _ := os.OpenFile(os.Args[1]+".log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	in := bufio.NewReaderSize(os.Stdin, 1<<20)
 	for {
 		line, err := in.ReadBytes('\n')
 		if err != nil {
+			if stubborn {
+				time.Sleep(time.Minute)
+			}
 			return
 		}
 		_, _ = log.Write(line)

@@ -6,12 +6,22 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"mcpc/internal/refusal"
+	"mcpc/internal/transport"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)                            // a second signal ends mcpc at once
+	ctx, cancel := context.WithCancel(context.Background())
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a closed stdout is an error, after which children are ended
-	code := run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr)
-	os.Exit(code)
+	go func() {
+		<-stop
+		cancel()
+		<-stop // whoever asks twice does not want to wait until a server has closed
+		transport.KillChildren()
+		os.Exit(refusal.ExitInterrupted)
+	}()
+	os.Exit(run(ctx, os.Args[1:], os.Environ(), os.Stdin, os.Stdout, os.Stderr))
 }

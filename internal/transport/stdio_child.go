@@ -78,11 +78,23 @@ func startChild(s *config.Stdio, l config.Limits, lookup func(string) (string, b
 		no := refusal.New(refusal.TransportStart, refusal.Own("command", s.Command[0]))
 		return nil, no.Hint("the file must be executable, its interpreter present, and cwd a folder")
 	}
+	living.Store(c, nil)
 	go c.wait()
 	go c.write(l.Request)
 	c.pumps.Go(func() { c.read(l.FrameBytes) })
 	c.pumps.Go(func() { _, _ = io.Copy(c.stderr, draining{c.errors, c.exited}) })
 	return c, nil
+}
+
+// living holds the children that are not reaped.
+var living sync.Map
+
+// KillChildren ends every server process and its group at once, for a program that will not wait for their closing.
+func KillChildren() {
+	living.Range(func(c, _ any) bool {
+		c.(*child).disband()
+		return true
+	})
 }
 
 // start makes the pipes and the process. The pipes are our own files, so that waiting for the process never waits for
@@ -125,6 +137,7 @@ func (c *child) wait() {
 	}
 	_ = c.cmd.Wait()
 	c.disband()
+	living.Delete(c)
 	close(c.exited)
 	last := time.Now().Add(drainGrace)
 	_ = c.stdout.SetReadDeadline(last)
