@@ -16,16 +16,18 @@ const pingEvery = 2 * time.Second
 // Listen waits for changes of the tool list and tells onChange of each, on the caller's goroutine, until ctx ends or
 // the stream does; it returns nil when the server ended it in an orderly way. What changed is not said and nothing is
 // done about it. A stream brings at most the events limit of messages. A server that does not offer this is refused
-// as feature.listen, as is a legacy one over HTTP, whose stream of its own the carrier does not open.
+// as feature.listen.
 func (s *Session) Listen(ctx context.Context, onChange func()) error {
 	var no *refusal.Refusal
 	switch {
 	case s.Modern():
 		no = s.subscribe(ctx, onChange)
-	case s.server.Stdio != nil && s.announcesChanges():
+	case !s.announcesChanges():
+		no = refusal.New(refusal.FeatureListen)
+	case s.server.Stdio != nil:
 		no = s.watchPipe(ctx, onChange)
 	default:
-		no = refusal.New(refusal.FeatureListen)
+		no = s.watchStream(ctx, onChange)
 	}
 	if no != nil {
 		return no
@@ -80,15 +82,36 @@ func grantsTools(params []byte) bool {
 	return string(tools) == "true"
 }
 
-// watchPipe reads what a legacy server writes by itself. A carrier reads only while a request is under way, so a ping
-// is sent from time to time; any answer to it will do.
-func (s *Session) watchPipe(ctx context.Context, onChange func()) *refusal.Refusal {
-	note := func(n transport.Notification) {
+// watchStream reads the stream that a legacy server has for itself over HTTP. A server that knows nothing of one often
+// answers as for a session that it does not know; of a session that was begun a moment ago, that is not meant.
+func (s *Session) watchStream(ctx context.Context, onChange func()) *refusal.Refusal {
+	carrier, ok := s.carrier.(transport.Listener)
+	if !ok {
+		return refusal.New(refusal.FeatureListen)
+	}
+	first := !s.listened
+	s.listened = true
+	err := carrier.Listen(ctx, s.telling(onChange))
+	if first && refusal.Is(err, refusal.TransportSessionLost) {
+		return refusal.New(refusal.FeatureListen)
+	}
+	return refusal.From(err)
+}
+
+// telling is note that says when a notification was of a change.
+func (s *Session) telling(onChange func()) func(transport.Notification) {
+	return func(n transport.Notification) {
 		before := s.changes
 		if s.note(n); s.changes > before {
 			onChange()
 		}
 	}
+}
+
+// watchPipe reads what a legacy server writes by itself. A carrier reads only while a request is under way, so a ping
+// is sent from time to time; any answer to it will do.
+func (s *Session) watchPipe(ctx context.Context, onChange func()) *refusal.Refusal {
+	note := s.telling(onChange)
 	for {
 		limited, stop := within(ctx, s.server.Limits.Request)
 		a := s.send(limited, &transport.Request{Method: methodPing}, note)

@@ -118,3 +118,54 @@ func TestListenLegacyNotOffered(t *testing.T) {
 		}
 	}
 }
+
+// speaking is a carrier with a stream of the server's own.
+type speaking struct {
+	*fakeCarrier
+	notes []transport.Notification
+	ends  []error // one for each time that it is listened to
+}
+
+func (s *speaking) Listen(_ context.Context, note func(transport.Notification)) error {
+	for _, n := range s.notes {
+		note(n)
+	}
+	end := s.ends[0]
+	s.ends = s.ends[1:]
+	return end
+}
+
+func TestListenLegacyStream(t *testing.T) {
+	t.Parallel()
+	lost := failure(refusal.TransportSessionLost, "")
+	tests := map[string]struct {
+		init string
+		ends []error
+		want []string
+	}{
+		"ends":                   {initLegacy, []error{nil}, []string{""}},
+		"breaks":                 {initLegacy, []error{failure(refusal.TransportClosed, "")}, []string{"transport.closed"}},
+		"not known":              {initLegacy, []error{lost}, []string{"feature.listen"}},
+		"forgotten after a time": {initLegacy, []error{nil, lost}, []string{"", "transport.session_lost"}},
+		"not announced": {
+			`{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}}`, nil, []string{"feature.listen"},
+		},
+	}
+	for name, test := range tests {
+		carrier := &speaking{fake(t, inits(test.init)), []transport.Notification{changed, denied}, test.ends}
+		dial := func(context.Context) (transport.Carrier, error) { return carrier, nil }
+		s, err := Resume(t.Context(), dial, httpServer(), me, transport.Legacy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told := 0
+		for _, want := range test.want {
+			if got := refusalName(s.Listen(t.Context(), func() { told++ })); got != want {
+				t.Errorf("%s: %q, want %q", name, got, want)
+			}
+		}
+		if told != len(test.ends) {
+			t.Errorf("%s: told %d times", name, told)
+		}
+	}
+}

@@ -50,6 +50,7 @@ type Session struct {
 	resumed   bool // the protocol comes from a snapshot
 	heard     bool // the server answered something
 	reopened  bool // a lost session was begun again; that is done once
+	listened  bool // the server's own stream was asked for
 	changes   int
 	tokens    int64 // progress tokens given
 }

@@ -25,7 +25,7 @@ func (c *httpCarrier) Listen(ctx context.Context, note func(Notification)) error
 	x.verb = http.MethodGet
 	resp, f := x.deliver()
 	if f != nil {
-		if f.Status == http.StatusMethodNotAllowed {
+		if noStream(f.Status) {
 			f.Refusal = refusal.New(refusal.FeatureListen)
 		}
 		return f
@@ -42,4 +42,15 @@ func (c *httpCarrier) Listen(ctx context.Context, note func(Notification)) error
 		return nil
 	}
 	return x.broken(err)
+}
+
+// noStream reads the status of a GET as a server answers it that does not know what is meant: 405 by the specification,
+// the others in the field.
+func noStream(status int) bool {
+	switch status {
+	case http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusUnsupportedMediaType,
+		http.StatusNotImplemented:
+		return true
+	}
+	return false
 }
