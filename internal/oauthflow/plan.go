@@ -94,10 +94,13 @@ func (f *Flow) plan(ctx context.Context, asked []string) (*Plan, *refusal.Refusa
 	return p, f.planClient(ctx, p)
 }
 
-// grantedBefore returns the scopes of the stored credential for the same endpoint and issuer, and of no other.
+// grantedBefore returns the scopes of the stored credential for the same endpoint and issuer, and of no other. From one
+// that was altered nothing is taken: to sign in is the way out of that.
 func (f *Flow) grantedBefore(issuer string) ([]string, *refusal.Refusal) {
 	entries, err := f.Store.Of(f.Endpoint)
-	if err != nil {
+	if refusal.Is(err, refusal.CustodyAltered) {
+		return nil, nil
+	} else if err != nil {
 		return nil, refusal.From(err)
 	}
 	i := slices.IndexFunc(entries, func(e store.Entry) bool { return e.Issuer == issuer })
