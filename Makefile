@@ -8,7 +8,7 @@ MAKEFLAGS += --no-print-directory
 export NO_COLOR := 1
 
 # Programs under testdata are no part of ./..., so they are named.
-PROGRAMS := ./testdata/demoserver ./testdata/realservers \
+PROGRAMS := ./testdata/demoserver ./testdata/realservers ./testdata/oauth \
 	./testdata/bench/benchserver ./testdata/bench/stdioserver ./testdata/bench/sdkclient \
 	./testdata/bench/emptycobra ./testdata/bench/peer ./testdata/bench/run \
 	./testdata/conformance/driver ./testdata/conformance/browser ./testdata/conformance/run
@@ -80,6 +80,13 @@ real-servers: testdata/node/node_modules/.made ## mcpc against servers that othe
 conformance: testdata/conformance/node_modules/.made ## the official suite, at both revisions; needs npm, Linux on x64
 	@go run ./testdata/conformance/run $(UPDATE)
 
+.PHONY: oauth-e2e
+oauth-e2e: testdata/oauth/node_modules/.made ## sign in with a certified provider at Chromium; pictures go to bin/pages; needs npm
+	@[ -n "$${CHROMIUM:-}" ] || command -v chromium > /dev/null || \
+		{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium > /dev/null; }
+	@mkdir -p bin/pages
+	@cd testdata/oauth && PICTURES=$(CURDIR)/bin/pages go test -count=1 -v -timeout 8m | grep -v '^=== '
+
 .PHONY: live-keyring
 live-keyring: ## a real Secret Service on a private bus; needs gnome-keyring and dbus
 	@testdata/keyring/live.sh
@@ -94,7 +101,7 @@ docs: ## write docs/refusals.md and docs/limits.md from the catalogue and the ta
 
 .PHONY: clean
 clean: ## remove what the other targets made
-	@rm -rf bin dist testdata/node/node_modules testdata/conformance/node_modules
+	@rm -rf bin dist testdata/node/node_modules testdata/conformance/node_modules testdata/oauth/node_modules
 
 # One build of all the tools, in their own module, so that they stay out of the module graph of whoever uses mcpc.
 $(TOOLS)/.made: tools/go.mod tools/go.sum
@@ -105,6 +112,10 @@ $(TOOLS)/.made: tools/go.mod tools/go.sum
 # npm ci installs what the lock says and nothing else; no package's install script runs.
 testdata/node/node_modules/.made: testdata/node/package-lock.json
 	@cd testdata/node && npm ci --ignore-scripts --silent
+	@touch $@
+
+testdata/oauth/node_modules/.made: testdata/oauth/package-lock.json
+	@cd testdata/oauth && npm ci --ignore-scripts --silent
 	@touch $@
 
 # The Node that the suite needs is itself one of the packages; npm warns of the older one that runs npm.
