@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -17,8 +18,9 @@ import (
 
 // person takes part in a sign-in: consents at the authorization endpoint, and follows the way back.
 type person struct {
-	f    *field
-	back func(q url.Values) []string // the URLs to go to, in order; nil for the honest one
+	f     *field
+	back  func(q url.Values) []string // the URLs to go to, in order; nil for the honest one
+	dials string                      // the address that every host resolves to; "" for its own
 
 	mu    sync.Mutex
 	asked []url.Values // the authorization requests
@@ -40,7 +42,13 @@ func (p *person) visit(authorization string) {
 	if back == nil {
 		back = func(q url.Values) []string { return []string{callback(q, url.Values{"code": {"CODE"}})} }
 	}
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		if _, port, err := net.SplitHostPort(address); err == nil && p.dials != "" {
+			address = p.dials + ":" + port
+		}
+		return (&net.Dialer{}).DialContext(ctx, network, address)
+	}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: dial}}
 	for _, target := range back(q) {
 		resp, err := client.Get(target)
 		if err != nil {
