@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -174,6 +175,10 @@ func goneScript(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	pid, err := strconv.Atoi(strings.TrimSpace(ts.ReadFile(args[0])))
 	ts.Check(err)
+	// A killed process that is nobody's child takes its moment to end; one that was not killed sleeps for a minute.
+	for end := time.Now().Add(3 * time.Second); alive(pid) && time.Now().Before(end); {
+		time.Sleep(5 * time.Millisecond)
+	}
 	if alive(pid) {
 		ts.Fatalf("process %d of %s is still there", pid, args[0])
 	}
