@@ -46,11 +46,15 @@ func (answered) Error() string { return "answered" }
 func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	a := &app{environ: environ, stdin: stdin, stdout: stdout, stderr: stderr, now: time.Now}
 	a.outTTY, a.errTTY = terminal.Is(stdout), terminal.Is(stderr)
+	return a.run(ctx, args)
+}
+
+func (a *app) run(ctx context.Context, args []string) int {
 	root := newRoot(a)
 	root.SetArgs(args)
-	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
 	err := root.ExecuteContext(ctx)
 	var code answered
 	switch {
