@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"testing"
 )
 
 // Prose is in every free-text member that the servers send. It must never be seen.
@@ -28,12 +27,12 @@ type World struct {
 	AS  *httptest.Server
 
 	mu        sync.Mutex
-	t         testing.TB
 	hooks     map[string]http.HandlerFunc
 	log       []Request
 	secrets   []string
 	serial    int
 	path      string // of the MCP endpoint
+	behind    http.Handler
 	resource  map[string]any
 	server    map[string]any
 	challenge string
@@ -65,15 +64,17 @@ type grant struct {
 	dead                                         bool
 }
 
-// New starts a world whose MCP endpoint is at the path ("" for the bare origin).
-func New(t testing.TB, path string) *World {
+// New starts a world whose MCP endpoint is at the path ("" for the bare origin), until the test is over.
+func New(t interface{ Cleanup(func()) }, path string) *World {
 	w := &World{
-		t: t, path: path, hooks: map[string]http.HandlerFunc{}, clients: map[string]*client{}, codes: map[string]*grant{},
+		path: path, hooks: map[string]http.HandlerFunc{}, clients: map[string]*client{}, codes: map[string]*grant{},
 		refreshes: map[string]*grant{}, access: map[string]*grant{}, rotate: true, answer: map[string]any{},
 		behind: JSON(http.StatusOK, `{"jsonrpc":"2.0","id":1,"result":{}}`),
 	}
-	w.MCP = w.start("mcp", w.serveMCP)
-	w.AS = w.start("as", w.serveAS)
+	w.MCP = httptest.NewServer(w.recorded("mcp", w.serveMCP))
+	t.Cleanup(w.MCP.Close)
+	w.AS = httptest.NewServer(w.recorded("as", w.serveAS))
+	t.Cleanup(w.AS.Close)
 	w.resource = map[string]any{
 		"resource": w.Endpoint(), "authorization_servers": []string{w.AS.URL}, "resource_documentation": Prose,
 	}
@@ -86,12 +87,6 @@ func New(t testing.TB, path string) *World {
 	w.challenge = `Bearer resource_metadata="` + w.MCP.URL + "/.well-known/oauth-protected-resource" + path +
 		`", error_description="` + prose + `"`
 	return w
-}
-
-func (w *World) start(name string, serve http.HandlerFunc) *httptest.Server {
-	srv := httptest.NewServer(w.recorded(name, serve))
-	w.t.Cleanup(srv.Close)
-	return srv
 }
 
 func (w *World) recorded(name string, serve http.HandlerFunc) http.HandlerFunc {
@@ -108,6 +103,7 @@ func (w *World) record(name string, req *http.Request) http.HandlerFunc {
 	r := Request{Line: name + " " + req.Method + " " + req.URL.EscapedPath(), Header: req.Header.Clone()}
 	body, _ := io.ReadAll(io.LimitReader(req.Body, 64<<10))
 	r.Body, r.Form = string(body), req.URL.Query()
+	req.Body = io.NopCloser(strings.NewReader(r.Body))
 	req.Body = io.NopCloser(strings.NewReader(r.Body))
 	if strings.HasPrefix(req.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
 		r.Form, _ = url.ParseQuery(r.Body)
@@ -197,8 +193,14 @@ func (w *World) Iss(issuer string) {
 	})
 }
 
+// Behind lets h answer the requests that have a valid token with the scope that is needed.
+func (w *World) Behind(h http.Handler) { w.change(func() { w.behind = h }) }
+
 // Expire ends every access token that was issued.
 func (w *World) Expire() { w.change(func() { clear(w.access) }) }
+
+// EndGrants ends every access and refresh token, as when a person withdraws what they granted.
+func (w *World) EndGrants() { w.change(func() { clear(w.access); clear(w.refreshes) }) }
 
 // Preregister makes a client known beforehand; a secret goes with the method, "" is a public client.
 func (w *World) Preregister(id, secret, method, redirect string) {
