@@ -32,7 +32,6 @@ type World struct {
 	secrets   []string
 	serial    int
 	path      string // of the MCP endpoint
-	behind    http.Handler
 	resource  map[string]any
 	server    map[string]any
 	challenge string
@@ -45,6 +44,7 @@ type World struct {
 	rotate    bool
 	answer    map[string]any // members put over a token answer; nil leaves one out
 	behind    http.HandlerFunc
+	length    int      // of every secret; 0 for what is enough
 	refused   []string // OAuth error codes that were answered
 }
 
@@ -175,6 +175,9 @@ func (w *World) Answer(member string, value any) { w.change(func() { w.answer[me
 // Behind sets what answers a request to the MCP endpoint whose token is good. It is called for one request at a time.
 func (w *World) Behind(h http.HandlerFunc) { w.change(func() { w.behind = h }) }
 
+// Lengthen makes tokens and other secrets from now on at least n bytes long.
+func (w *World) Lengthen(n int) { w.change(func() { w.length = n }) }
+
 // Need makes the MCP endpoint demand a scope with a 403.
 func (w *World) Need(scope string) { w.change(func() { w.need = scope }) }
 
@@ -192,9 +195,6 @@ func (w *World) Iss(issuer string) {
 		}
 	})
 }
-
-// Behind lets h answer the requests that have a valid token with the scope that is needed.
-func (w *World) Behind(h http.Handler) { w.change(func() { w.behind = h }) }
 
 // Expire ends every access token that was issued.
 func (w *World) Expire() { w.change(func() { clear(w.access) }) }
@@ -226,6 +226,9 @@ func (w *World) change(f func()) {
 func (w *World) fresh(kind string) string {
 	w.serial++
 	s := fmt.Sprintf("CANARY-%s-%04d", kind, w.serial)
+	if len(s) < w.length {
+		s += strings.Repeat("x", w.length-len(s))
+	}
 	w.secrets = append(w.secrets, s)
 	return s
 }
