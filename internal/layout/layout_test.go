@@ -148,6 +148,7 @@ func TestBinaryHoldsNoSecondClient(t *testing.T) {
 		"github.com/modelcontextprotocol/go-sdk/auth",
 		"encoding/gob", // a format whose bytes are not the same twice has no place near a digest
 		"net/rpc",
+		"github.com/santhosh-tekuri/jsonschema/v6", // compiles its own schemas at every start (docs/decisions/0006)
 		"testing",
 	}
 	deps := goList(t, "-deps", "./cmd/mcpc")
