@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"runtime"
 	"strings"
 	"time"
@@ -28,6 +29,7 @@ type app struct {
 	stdout, stderr io.Writer
 	outTTY, errTTY bool
 	now            func() time.Time
+	random         func() float64 // in [0, 1)
 
 	json       bool
 	configPath string
@@ -44,7 +46,7 @@ func (answered) Error() string { return "answered" }
 
 // run is the program: arguments and environment in, exit code out.
 func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	a := &app{environ: environ, stdin: stdin, stdout: stdout, stderr: stderr, now: time.Now}
+	a := &app{environ: environ, stdin: stdin, stdout: stdout, stderr: stderr, now: time.Now, random: rand.Float64}
 	a.outTTY, a.errTTY = terminal.Is(stdout), terminal.Is(stderr)
 	return a.run(ctx, args)
 }

@@ -26,7 +26,7 @@ means the newest stored snapshot of that server.`
 func newSnapshot(a *app) *cobra.Command {
 	return group("snapshot", "Keep what a server describes, and look at what was kept", snapshotLong,
 		newSnapshotTake(a), newSnapshotList(a), newSnapshotShow(a), newSnapshotVerify(a),
-		newSnapshotDiff(a))
+		newSnapshotDiff(a), newSnapshotWatch(a))
 }
 
 func (a *app) snapshots() (store.Snapshots, error) {
