@@ -119,7 +119,9 @@ func (a *app) ask(plan *oauthflow.Plan, noBrowser bool) oauthflow.Ask {
 		}
 	}
 	return oauthflow.Ask{Open: func(_ context.Context, u string) error {
-		fmt.Fprintf(a.stderr, "Opening %s in your browser. Waiting on %s, Ctrl-C to stop.\n", terminal.Escape(host), callbackOf(u))
+		if !a.json { // then stderr is for a refusal alone
+			fmt.Fprintf(a.stderr, "Opening %s in your browser. Waiting on %s, Ctrl-C to stop.\n", terminal.Escape(host), callbackOf(u))
+		}
 		return oauthflow.OpenBrowser(u, a.getenv("BROWSER"), a.withoutSecrets())
 	}}
 }

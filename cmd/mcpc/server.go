@@ -131,7 +131,7 @@ func named(err error, s *config.Server) error {
 	if err == nil || s == nil {
 		return err
 	}
-	if r, ok := refusal.As(err); ok {
+	if r, ok := refusal.As(hinted(err, refusal.OAuthTokenRejected, "mcpc login "+word(s))); ok {
 		return r.With(refusal.Own("server", label(s)))
 	}
 	return err

@@ -37,7 +37,8 @@ func (a *authorizer) Token(ctx context.Context) (config.Secret, error) {
 	case over(c):
 		return config.Secret{}, a.flow.loginRequired("the grant has ended")
 	}
-	if expired(c, a.flow.Now()) && !c.RefreshToken.Empty() {
+	brandNew := c.AccessToken == a.fresh && !a.sent // to be tried whatever life it says that it has
+	if !brandNew && expired(c, a.flow.Now()) && !c.RefreshToken.Empty() {
 		if c, r = a.renew(ctx, c.Binding, c.AccessToken); r != nil {
 			return config.Secret{}, r
 		}

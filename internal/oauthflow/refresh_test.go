@@ -48,6 +48,20 @@ func TestRefreshOnceAndRetry(t *testing.T) {
 	}
 }
 
+// A server that gives its tokens no life, or whose clock is elsewhere, is not asked for one token after another.
+func TestRefreshedTokenIsTried(t *testing.T) {
+	t.Parallel()
+	w, f, _ := afterLogin(t)
+	w.Answer("expires_in", 0)
+	w.Expire()
+	a := f.Authorizer()
+	mustCall(t, w, a)
+	wantLines(t, w, "mcp POST /mcp", tokenLine, "mcp POST /mcp")
+	w.ResetLog()
+	mustCall(t, w, a)
+	wantLines(t, w, tokenLine, "mcp POST /mcp")
+}
+
 func TestRefreshKeepsTheOldRefreshToken(t *testing.T) { // REF-01
 	t.Parallel()
 	for name, value := range map[string]any{"omitted": nil, "empty": "", "null": (*string)(nil)} {

@@ -104,7 +104,6 @@ func (w *World) record(name string, req *http.Request) http.HandlerFunc {
 	body, _ := io.ReadAll(io.LimitReader(req.Body, 64<<10))
 	r.Body, r.Form = string(body), req.URL.Query()
 	req.Body = io.NopCloser(strings.NewReader(r.Body))
-	req.Body = io.NopCloser(strings.NewReader(r.Body))
 	if strings.HasPrefix(req.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
 		r.Form, _ = url.ParseQuery(r.Body)
 	}
