@@ -33,7 +33,7 @@ func namedFlow(t *testing.T, w *oauthtest.World, n *oauthtest.Network) (*oauthfl
 	t.Helper()
 	f, s := newFlow(t, w)
 	f.Endpoint = n.MCP + "/mcp"
-	f.Clients = func(transport.Purpose) *http.Client { return &http.Client{Transport: n} }
+	f.Clients = func(transport.Purpose) (*http.Client, error) { return &http.Client{Transport: n}, nil }
 	return f, s
 }
 

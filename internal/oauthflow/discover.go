@@ -64,10 +64,12 @@ func (f *Flow) challenged(ctx context.Context) ([]string, *refusal.Refusal) {
 
 // headers sends a request to the endpoint and reads no body: an event stream may have no end.
 func (f *Flow) headers(ctx context.Context, req *http.Request) (int, []string, *refusal.Refusal) {
+	client, r := f.httpClient(transport.ForMCP, noRedirects)
+	if r != nil {
+		return 0, nil, r
+	}
 	ctx, cancel := context.WithTimeout(ctx, f.Limits.Request)
 	defer cancel()
-	client := *f.Clients(transport.ForMCP)
-	client.Jar, client.CheckRedirect = nil, noRedirects
 	resp, err := client.Do(req.WithContext(ctx))
 	if err != nil {
 		return 0, nil, f.broken(ctx, err)

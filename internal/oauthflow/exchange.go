@@ -49,14 +49,27 @@ func sameOrigin(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
+// httpClient returns a client without cookies that follows what it is told to.
+func (f *Flow) httpClient(p transport.Purpose, follow redirects) (*http.Client, *refusal.Refusal) {
+	made, err := f.Clients(p)
+	if err != nil {
+		return nil, refusal.From(err)
+	}
+	client := *made
+	client.Jar, client.CheckRedirect = nil, follow
+	return &client, nil
+}
+
 // send makes one request within the request limit.
 func (f *Flow) send(
 	ctx context.Context, p transport.Purpose, req *http.Request, follow redirects,
 ) (*answer, *refusal.Refusal) {
+	client, r := f.httpClient(p, follow)
+	if r != nil {
+		return nil, r
+	}
 	ctx, cancel := context.WithTimeout(ctx, f.Limits.Request)
 	defer cancel()
-	client := *f.Clients(p)
-	client.Jar, client.CheckRedirect = nil, follow
 	resp, err := client.Do(req.WithContext(ctx))
 	if err != nil {
 		return nil, f.broken(ctx, err)

@@ -55,6 +55,10 @@ type Tx interface {
 	Clear() error
 }
 
+// ClientSource returns the client for a purpose. Redirects and cookies are switched off by whoever asks, whatever the
+// client says.
+type ClientSource func(transport.Purpose) (*http.Client, error)
+
 // Flow is sign-in to one endpoint. All fields but Config, ClientSecret and Headers are required.
 type Flow struct {
 	Name     string // as the operator names the server, for hints and for the page in the browser
@@ -62,7 +66,7 @@ type Flow struct {
 	Config   *config.OAuth
 	Limits   config.Limits
 	Store    Store
-	Clients  func(transport.Purpose) *http.Client // redirects and cookies are switched off here, whatever the client says
+	Clients  ClientSource
 	Now      func() time.Time
 	Rand     io.Reader
 

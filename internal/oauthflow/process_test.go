@@ -51,7 +51,11 @@ func callAlone(dir, endpoint string) string {
 		}
 		req, _ := http.NewRequest(http.MethodPost, endpoint, strings.NewReader("{}"))
 		req.Header.Set("Authorization", "Bearer "+token.Reveal())
-		resp, err := clients(transport.ForMCP).Do(req)
+		client, err := clients(transport.ForMCP)
+		if err != nil {
+			return err.Error()
+		}
+		resp, err := client.Do(req)
 		if err != nil {
 			return "unreachable"
 		}

@@ -116,7 +116,7 @@ func TestHangingEndpointEndsAtItsDeadline(t *testing.T) {
 		limits := config.DefaultLimits()
 		f := &oauthflow.Flow{
 			Endpoint: "https://mcp.example.com/mcp", Limits: limits, Store: oauthtest.NewStore(), Now: time.Now,
-			Clients: func(transport.Purpose) *http.Client { return &http.Client{Transport: silent{}} },
+			Clients: func(transport.Purpose) (*http.Client, error) { return &http.Client{Transport: silent{}}, nil },
 		}
 		begin := time.Now()
 		_, err := f.Plan(t.Context(), nil)

@@ -2,6 +2,7 @@ package transport
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"io"
 	"net"
 	"net/http"
@@ -49,9 +50,12 @@ type ClientPolicy struct {
 // An error of the client's Do unwraps to a *refusal.Refusal, except that the end of a context stays that context's
 // error. Errors of Do must not be printed otherwise: they hold the URL.
 func NewClient(p ClientPolicy) (*http.Client, error) {
-	roots, err := trustedRoots(p.CAFile, p.LookupEnv)
-	if err != nil {
-		return nil, err
+	var roots *x509.CertPool
+	if !p.plainOnly() {
+		var err error
+		if roots, err = trustedRoots(p.CAFile, p.LookupEnv); err != nil {
+			return nil, err
+		}
 	}
 	if p.HeaderBytes == 0 {
 		p.HeaderBytes = defaultHeader
@@ -62,6 +66,11 @@ func NewClient(p ClientPolicy) (*http.Client, error) {
 	g.proxied = g.lane(roots, nil)
 	g.proxied.Proxy = func(r *http.Request) (*url.URL, error) { return g.proxyFor(r.URL) }
 	return &http.Client{Transport: g, CheckRedirect: checkRedirect}, nil
+}
+
+// plainOnly reports whether the client will never speak TLS, its one endpoint being on loopback.
+func (p ClientPolicy) plainOnly() bool {
+	return p.Purpose == ForMCP && p.Endpoint != nil && p.Endpoint.Scheme == "http"
 }
 
 // gate is the RoundTripper that holds a request to the policy. Its three lanes differ in what may be dialled.

@@ -235,8 +235,14 @@ func TestCertificateFiles(t *testing.T) {
 		empty:              refusal.ConfigCertificates,
 		empty + ".missing": refusal.ConfigUnreadable,
 	} {
-		if _, err := NewClient(ClientPolicy{CAFile: path}); !refusal.Is(err, want) {
-			t.Errorf("%s: %v", path, err)
+		for _, p := range []ClientPolicy{{CAFile: path}, {LookupEnv: environ("SSL_CERT_FILE", path)}} {
+			if _, err := NewClient(p); !refusal.Is(err, want) {
+				t.Errorf("%s: %v", path, err)
+			}
+			p.Endpoint = mustURL(t, "http://127.0.0.1/mcp")
+			if _, err := NewClient(p); err != nil {
+				t.Errorf("%s is read though no TLS will be spoken: %v", path, err)
+			}
 		}
 	}
 }

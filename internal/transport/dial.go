@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -44,16 +45,18 @@ func proxyFunc(look LookupEnv) func(*url.URL) (*url.URL, error) {
 }
 
 // trustedRoots are the system's roots, and beside them the certificates of SSL_CERT_FILE (which not every system reads
-// by itself) and of the configured file.
+// by itself) and of the configured file. Where neither is named they are nil, which crypto/tls takes for the system's and
+// reads at a handshake: reading them takes many times as long as a call to a server on loopback.
 func trustedRoots(caFile string, look LookupEnv) (*x509.CertPool, error) {
+	paths := slices.DeleteFunc([]string{look.first("SSL_CERT_FILE"), caFile}, func(p string) bool { return p == "" })
+	if len(paths) == 0 {
+		return nil, nil
+	}
 	roots, err := x509.SystemCertPool()
 	if err != nil {
 		roots = x509.NewCertPool()
 	}
-	for _, path := range []string{look.first("SSL_CERT_FILE"), caFile} {
-		if path == "" {
-			continue
-		}
+	for _, path := range paths {
 		pem, err := os.ReadFile(path)
 		if err != nil {
 			return nil, refusal.New(refusal.ConfigUnreadable, refusal.Own("path", path))

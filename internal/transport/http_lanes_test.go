@@ -120,23 +120,27 @@ func tunnel(w http.ResponseWriter, to string) {
 	_, _ = io.Copy(near, far)
 }
 
-// TestLanes: no lane verifies less than another.
+// TestLanes: no lane verifies less than another, and roots are made only where there are others than the system's.
 func TestLanes(t *testing.T) {
 	t.Parallel()
-	c, err := NewClient(ClientPolicy{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := c.Transport.(*gate)
-	for _, lane := range []*http.Transport{g.plain, g.direct, g.proxied} {
-		if l := lane.TLSClientConfig; l.MinVersion < tls.VersionTLS12 || l.InsecureSkipVerify || l.RootCAs == nil {
-			t.Errorf("%+v", l)
+	ca := certificateFile(t, tlsServer(t, nil, func(http.ResponseWriter, *http.Request) {}))
+	for _, p := range []ClientPolicy{{}, {CAFile: ca}} {
+		c, err := NewClient(p)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if lane.MaxResponseHeaderBytes != defaultHeader || lane.DisableCompression {
-			t.Errorf("%+v", lane)
+		g := c.Transport.(*gate)
+		for _, lane := range []*http.Transport{g.plain, g.direct, g.proxied} {
+			l := lane.TLSClientConfig
+			if l.MinVersion < tls.VersionTLS12 || l.InsecureSkipVerify || (l.RootCAs == nil) != (p.CAFile == "") {
+				t.Errorf("ca_file %q: %+v", p.CAFile, l)
+			}
+			if lane.MaxResponseHeaderBytes != defaultHeader || lane.DisableCompression {
+				t.Errorf("%+v", lane)
+			}
 		}
-	}
-	if c.Jar != nil || g.plain.Proxy != nil || g.direct.Proxy != nil {
-		t.Error("a cookie jar or a proxy where none belongs")
+		if c.Jar != nil || g.plain.Proxy != nil || g.direct.Proxy != nil {
+			t.Error("a cookie jar or a proxy where none belongs")
+		}
 	}
 }
