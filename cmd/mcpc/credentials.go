@@ -80,7 +80,7 @@ func newCredentials(a *app) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error { return a.listCredentials() },
 	}
 	show := &cobra.Command{
-		Use: "show SERVER", Short: "Show the credential of one server", ValidArgsFunction: a.completeHTTPServer,
+		Use: "show SERVER", Short: "Show the credential that requests to one server use", ValidArgsFunction: a.completeHTTPServer,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.oneServer(cmd, args, target{})
 			if err != nil {
@@ -134,30 +134,23 @@ func (a *app) showCredential(s *config.Server) error {
 	if s.HTTP == nil {
 		return refusal.New(refusal.Usage, refusal.Own("reason", "sign-in is for servers reached by HTTP"))
 	}
-	c, err := a.custody(s.Limits, false)
+	e, err := a.credentialInUse(s)
 	if err != nil {
 		return err
 	}
-	entries, err := c.Of(s.HTTP.URL)
-	if err != nil {
-		return err
-	}
-	if len(entries) == 0 {
+	if e == nil {
 		return refusal.New(refusal.OAuthLoginRequired).Hint("mcpc login " + word(s))
 	}
 	if a.json {
-		return a.printJSON([]byte(credentialDocument(&entries[0])))
+		return a.printJSON([]byte(credentialDocument(e)))
 	}
 	p := a.page()
-	for i := range entries {
-		e := &entries[i]
-		p.header("resource", e.Resource)
-		p.header("issuer", e.Issuer)
-		p.header("client", e.ClientID)
-		p.header("scopes", strings.Join(e.Scopes, " "))
-		p.header("expires", lifeText(e.Expiry, e.Refreshable, a.now()))
-		p.header("handle", e.Handle)
-	}
+	p.header("resource", e.Resource)
+	p.header("issuer", e.Issuer)
+	p.header("client", e.ClientID)
+	p.header("scopes", strings.Join(e.Scopes, " "))
+	p.header("expires", lifeText(e.Expiry, e.Refreshable, a.now()))
+	p.header("handle", e.Handle)
 	return p.flush()
 }
 

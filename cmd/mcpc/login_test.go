@@ -159,6 +159,8 @@ var happenings = map[string]func(w *oauthtest.World, args []string) error{
 	},
 	// The authorization server's metadata has a member from now on.
 	"metadata": func(w *oauthtest.World, args []string) error { return setMember(w.Server, args) },
+	// The protected resource's metadata has a member from now on.
+	"resource": func(w *oauthtest.World, args []string) error { return setMember(w.Resource, args) },
 	// The token endpoint, or another, answers with a status and a body.
 	"on": func(w *oauthtest.World, args []string) error {
 		status, err := strconv.Atoi(args[1])

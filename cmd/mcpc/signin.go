@@ -103,8 +103,8 @@ func (a *app) plainHeaders(ctx context.Context, s *config.Server) (http.Header, 
 	return h, nil
 }
 
-// signInContext is the stored sign-in that requests to a server use, or nil. It needs no key.
-func (a *app) signInContext(s *config.Server) (*snapshot.Auth, error) {
+// credentialInUse is the head of the stored credential that requests to a server use, or nil. It needs no key.
+func (a *app) credentialInUse(s *config.Server) (*store.Entry, error) {
 	if s.HTTP == nil {
 		return nil, nil
 	}
@@ -113,10 +113,18 @@ func (a *app) signInContext(s *config.Server) (*snapshot.Auth, error) {
 		return nil, err
 	}
 	entries, err := credentials.Of(s.HTTP.URL)
-	if err != nil || len(entries) == 0 {
+	if err != nil {
 		return nil, err
 	}
-	e := entries[0]
+	return oauthflow.InUse(entries, s.HTTP.URL, s.OAuth), nil
+}
+
+// signInContext is the sign-in that requests to a server are made under, or nil.
+func (a *app) signInContext(s *config.Server) (*snapshot.Auth, error) {
+	e, err := a.credentialInUse(s)
+	if err != nil || e == nil {
+		return nil, err
+	}
 	return &snapshot.Auth{
 		Kind: "oauth", Issuer: e.Issuer, Resource: e.Indicator, Client: e.ClientID, Handle: e.Handle, Scopes: e.Scopes,
 	}, nil

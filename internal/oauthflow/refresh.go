@@ -3,6 +3,7 @@ package oauthflow
 import (
 	"context"
 	"net/url"
+	"slices"
 	"time"
 
 	"mcpc/internal/config"
@@ -30,6 +31,15 @@ func (f *Flow) stored(ctx context.Context) (*store.Credential, *refusal.Refusal)
 		}
 	}
 	return nil, nil
+}
+
+// InUse returns which of the stored credentials requests to an endpoint use under that configuration; nil for none.
+func InUse(entries []store.Entry, endpoint string, c *config.OAuth) *store.Entry {
+	f := &Flow{Endpoint: endpoint, Config: c}
+	if i := slices.IndexFunc(entries, f.standsFor); i >= 0 {
+		return &entries[i]
+	}
+	return nil
 }
 
 // standsFor reports whether an entry is of the issuer and client that the configuration names, where it names them.
