@@ -29,9 +29,12 @@ func init() {
 // childScript is what a child does when it is started, and at each method. A step is
 //
 //	out TEXT    writes TEXT to stdout, $ID replaced by the request's id
+//	errtext T   writes T to stderr
 //	err N       writes N bytes to stderr
+//	fill N      answers with a result of some more bytes than N
 //	env         answers with the names and values that the child sees
 //	wait MS     waits
+//	hear        waits for one more line
 //	exit N      ends
 //	die N       ends the first child only; later ones pass over it
 //	deaf        from now on ignores the end of stdin
@@ -124,18 +127,13 @@ func child(path, pulse string) {
 	if err != nil || json.Unmarshal(text, &script) != nil {
 		os.Exit(97)
 	}
-	c := &playedChild{script: script, path: path}
+	if len(os.Args) > 4 {
+		_ = os.WriteFile(path+".argv", []byte(os.Args[4]), 0o600)
+	}
+	c := &playedChild{script: script, path: path, in: bufio.NewReaderSize(os.Stdin, 1<<20)}
 	c.play(atStart, "")
-	in := bufio.NewReaderSize(os.Stdin, 1<<20)
 	for {
-		line, err := in.ReadBytes('\n')
-		if err != nil && c.deaf {
-			select {}
-		}
-		if err != nil {
-			os.Exit(0)
-		}
-		c.log(line)
+		line := c.hear()
 		id, _ := strictjson.Member(line, "id")
 		c.play(strictjson.MemberText(line, "method"), string(id))
 	}
@@ -145,6 +143,20 @@ type playedChild struct {
 	script childScript
 	path   string
 	deaf   bool
+	in     *bufio.Reader
+}
+
+// hear returns the next line of stdin. At its end the child ends too, or is deaf and stays.
+func (c *playedChild) hear() []byte {
+	line, err := c.in.ReadBytes('\n')
+	if err != nil && c.deaf {
+		select {}
+	}
+	if err != nil {
+		os.Exit(0)
+	}
+	c.log(line)
+	return line
 }
 
 func (c *playedChild) log(line []byte) {
@@ -173,12 +185,26 @@ func (c *playedChild) play(method, id string) {
 			_, _ = io.WriteString(os.Stdout, strings.ReplaceAll(rest, "$ID", id))
 		case "err":
 			_, _ = io.WriteString(os.Stderr, strings.Repeat("e", n))
+		case "fill":
+			out := bufio.NewWriterSize(os.Stdout, 1<<16)
+			_, _ = out.WriteString(`{"jsonrpc":"2.0","id":` + id + `,"result":{"x":"`)
+			for range n {
+				if out.WriteByte('x') != nil {
+					os.Exit(96)
+				}
+			}
+			_, _ = out.WriteString("\"}}\n")
+			_ = out.Flush()
+		case "errtext":
+			_, _ = io.WriteString(os.Stderr, rest)
 		case "env":
 			seen, _ := json.Marshal(os.Environ())
 			_, _ = io.WriteString(os.Stdout, `{"jsonrpc":"2.0","id":`+id+`,"result":{"content":[],"structuredContent":`+
 				string(seen)+"}}\n")
 		case "wait":
 			time.Sleep(time.Duration(n) * time.Millisecond)
+		case "hear":
+			c.hear()
 		case "exit":
 			os.Exit(n)
 		case "die":

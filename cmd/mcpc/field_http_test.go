@@ -97,8 +97,8 @@ var httpCases = []fieldCase{
 	{"HTTP-03", "502", 5, "transport.status", lists(rawFile("http/html-502.http"))},
 	{"HTTP-04", "list begins again", 0, "", func(f *field) ended {
 		p := f.serve(legacy().with(replies{
-			"tools/list": inTurn(rawFile("http/session-404.http"), list(plainTool)),
-			"initialize": inTurn(initialized("2025-11-25", "Mcp-Session-Id: abc"),
+			"tools/list": oneByOne(rawFile("http/session-404.http"), list(plainTool)),
+			"initialize": oneByOne(initialized("2025-11-25", "Mcp-Session-Id: abc"),
 				initialized("2025-11-25", "Mcp-Session-Id: def")),
 		}))
 		f.http(p.url, "")

@@ -220,8 +220,8 @@ func stream(body string) reply {
 	return raw("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + body)
 }
 
-// inTurn gives one reply after the other; the last one stays.
-func inTurn(all ...reply) reply {
+// oneByOne gives one reply after the other; the last one stays.
+func oneByOne(all ...reply) reply {
 	var mu sync.Mutex
 	next := 0
 	return func(p *peer, c net.Conn, r *request) {

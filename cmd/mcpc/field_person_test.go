@@ -252,5 +252,3 @@ func (w *world) nobodyAsked() {
 		w.Errorf("the person was asked %d times", n)
 	}
 }
-
-func throughProxy(bool) func(f *field) ended { return func(f *field) ended { return ended{} } }

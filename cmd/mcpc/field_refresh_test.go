@@ -289,7 +289,7 @@ var concurrencyCases = []fieldCase{
 	{"CON-04", "refreshed between two requests of one process", 0, "", func(f *field) ended {
 		w := f.refreshed(nil)
 		w.as.change(replies{"POST /token": w.issues(3600)})
-		w.mcp.change(replies{"server/discover": w.guarded(inTurn(func(p *peer, c net.Conn, r *request) {
+		w.mcp.change(replies{"server/discover": w.guarded(oneByOne(func(p *peer, c net.Conn, r *request) {
 			w.expire() // the token of this process ends, and another process refreshes it
 			if other := w.run("discover", "s"); other.exit != 0 {
 				f.Errorf("the other process ends with %d: %s", other.exit, other.stderr)

@@ -90,7 +90,8 @@ var resultCases = []fieldCase{
 	})},
 	{"RES-10", "stdio", 0, "", func(f *field) ended {
 		script := legacyChild()
-		script["tools/call"] = append([]string{`out {"jsonrpc":"2.0","id":$ID,"method":"roots/list"}` + "\n"}, script["tools/call"]...)
+		script["tools/call"] = append([]string{`out {"jsonrpc":"2.0","id":$ID,"method":"roots/list"}` + "\n", "hear"},
+			script["tools/call"]...)
 		f.child(script, nil, "")
 		f.pin("t")
 		end := f.call("t")

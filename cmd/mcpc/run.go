@@ -110,7 +110,7 @@ func (a *app) note(format string, args ...any) {
 	}
 }
 
-// lookupEnv is os.LookupEnv over the environment that run was given; on Windows names have no case.
+// lookupEnv is os.LookupEnv over the environment that run was given.
 func (a *app) lookupEnv(name string) (string, bool) {
 	for i := len(a.environ) - 1; i >= 0; i-- {
 		if n, v, ok := strings.Cut(a.environ[i], "="); ok && sameVariable(n, name) {
@@ -120,8 +120,11 @@ func (a *app) lookupEnv(name string) (string, bool) {
 	return "", false
 }
 
-func sameVariable(a, b string) bool {
-	return a == b || runtime.GOOS == "windows" && strings.EqualFold(a, b)
+func sameVariable(a, b string) bool { return sameVariableOn(runtime.GOOS, a, b) }
+
+// sameVariableOn knows that the names of variables have no case on Windows.
+func sameVariableOn(system, a, b string) bool {
+	return a == b || system == "windows" && strings.EqualFold(a, b)
 }
 
 func (a *app) getenv(name string) string {
