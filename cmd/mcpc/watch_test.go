@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,7 +17,8 @@ import (
 // observed is a watch of a server that a test plays, on a clock of the test's own.
 type observed struct {
 	*watch
-	opens, closes, looks, listening int
+	opens, closes, looks int
+	listening            atomic.Int64
 
 	began     time.Time
 	candidate func(n int) (id string, err error)                      // of the nth look
@@ -65,14 +67,14 @@ func (o *observed) hear(e watchEvent) {
 }
 
 func (o *observed) Listen(ctx context.Context, onChange func()) error {
-	o.listening++
-	defer func() { o.listening-- }()
+	o.listening.Add(1)
+	defer o.listening.Add(-1)
 	return o.listen(ctx, o.opens, onChange)
 }
 
 func (o *observed) Candidate(ctx context.Context) (*snapshot.Snapshot, error) {
 	synctest.Wait()
-	if o.listening > 0 == o.pauses {
+	if o.listening.Load() > 0 == o.pauses {
 		o.events = append(o.events, "listening and looking do not go together like this")
 	}
 	o.looks++
@@ -100,8 +102,8 @@ func (o *observed) during(t *testing.T, d time.Duration, wantErr *refusal.Entry,
 	if got := strings.Join(o.events, "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("got:\n%s\nwanted:\n%s", got, strings.Join(want, "\n"))
 	}
-	if o.listening != 0 || o.closes > o.opens {
-		t.Errorf("%d still listen; %d opened, %d closed", o.listening, o.opens, o.closes)
+	if o.listening.Load() != 0 || o.closes > o.opens {
+		t.Errorf("%d still listen; %d opened, %d closed", o.listening.Load(), o.opens, o.closes)
 	}
 }
 

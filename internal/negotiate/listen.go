@@ -70,7 +70,7 @@ func (s *Session) subscribe(ctx context.Context, onChange func()) *refusal.Refus
 		return nil
 	case a.refusedByDoor():
 		return a.fail.Refusal
-	case a.fail == nil, a.rpc != nil, errors.Is(context.Cause(ctx), errNotOffered):
+	case a.fail == nil, a.rpc != nil, errors.Is(context.Cause(ctx), errNotOffered), !acknowledged && a.legacyStatus():
 		return refusal.New(refusal.FeatureListen)
 	}
 	return a.fail.Refusal

@@ -41,6 +41,8 @@ func TestListenModern(t *testing.T) {
 		"never granted":           {listening(silent("")), "feature.listen", 0},
 		"an error":                {listening(rpcError("", 404, -32601, "")), "feature.listen", 0},
 		"an error without status": {listening(rpcError("", 0, -32601, "")), "feature.listen", 0},
+		"a status alone":          {listening(step{fail: &transport.Failure{Refusal: refusal.New(refusal.TransportStatus), Status: 404}}), "feature.listen", 0},
+		"a status that may pass":  {listening(step{fail: &transport.Failure{Refusal: refusal.New(refusal.TransportStatus), Status: 503}}), "transport.status", 0},
 		"a result at once":        {listening(result("", closed)), "feature.listen", 0},
 		"the stream breaks": {
 			listening(step{fail: failure(refusal.TransportClosed, transport.CauseConnection)}, granted, changed),
