@@ -107,6 +107,8 @@ type granted struct {
 	snap *snapshot.Snapshot
 	tool *snapshot.Tool
 	call negotiate.Call
+
+	admit func(issuer string, scopes []string) error // the sign-ins that it is granted under
 }
 
 func (a *app) call(ctx context.Context, s *config.Server, words []string, o callOptions) error {
@@ -139,8 +141,7 @@ func (a *app) grant(ctx context.Context, s *config.Server, words []string, o cal
 	if refusal.Is(err, refusal.AuthorityToolNotGranted) {
 		err = hinted(err, refusal.AuthorityToolNotGranted, regrant(s, doc, o.tool))
 	}
-	err = hinted(err, refusal.AuthorityAuth, "mcpc credentials show "+word(s)+
-		"\nwhere that is the sign-in you mean, put its issuer and scopes under auth in the document, and review it again")
+	err = hinted(err, refusal.AuthorityAuth, reviewSignIn(s))
 	return g, withPath(err, path)
 }
 
@@ -172,7 +173,20 @@ func (a *app) decide(
 	if r := authority.Decide(doc, snap, req, a.now(), authContext(auth)); r != nil {
 		return nil, r
 	}
-	return &granted{snap: snap, tool: tool, call: call}, nil
+	admit := func(issuer string, scopes []string) error {
+		used := &authority.AuthContext{Issuer: issuer, Scopes: scopes}
+		if r := authority.Granted(doc, snap, req, a.now(), used); r != nil {
+			return hinted(r, refusal.AuthorityAuth, reviewSignIn(s))
+		}
+		return nil
+	}
+	return &granted{snap: snap, tool: tool, call: call, admit: admit}, nil
+}
+
+// reviewSignIn is what to do about a document that was reviewed for another sign-in than the one in use.
+func reviewSignIn(s *config.Server) string {
+	return "mcpc credentials show " + word(s) +
+		"\nwhere that is the sign-in you mean, put its issuer and scopes under auth in the document, and review it again"
 }
 
 func (a *app) arguments(
@@ -247,7 +261,7 @@ func regrant(s *config.Server, doc *authority.Document, tool string) string {
 // send makes the one exchange and prints its answer. The answer is printed before the connection is closed, which a
 // stubborn server can draw out.
 func (a *app) send(ctx context.Context, s *config.Server, g *granted, o callOptions) error {
-	c, err := a.converse(ctx, s)
+	c, err := a.converseAs(ctx, s, g.admit)
 	if err != nil {
 		return err
 	}

@@ -148,6 +148,13 @@ type conversation struct {
 
 // converse prepares a conversation; nothing is sent yet.
 func (a *app) converse(ctx context.Context, s *config.Server) (*conversation, error) {
+	return a.converseAs(ctx, s, nil)
+}
+
+// converseAs is converse under the sign-ins that admit lets pass.
+func (a *app) converseAs(
+	ctx context.Context, s *config.Server, admit func(issuer string, scopes []string) error,
+) (*conversation, error) {
 	c := &conversation{server: s, app: a}
 	tracer, err := a.tracer()
 	if err != nil {
@@ -166,6 +173,7 @@ func (a *app) converse(ctx context.Context, s *config.Server) (*conversation, er
 	if err != nil {
 		return nil, err
 	}
+	flow.Admit = admit
 	o := transport.HTTPOptions{
 		Server: s, Headers: headers, Authorizer: flow.Authorizer(), LookupEnv: a.lookupEnv, Trace: tracer,
 	}

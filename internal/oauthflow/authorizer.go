@@ -43,6 +43,11 @@ func (a *authorizer) Token(ctx context.Context) (config.Secret, error) {
 			return config.Secret{}, r
 		}
 	}
+	if a.flow.Admit != nil {
+		if err := a.flow.Admit(c.Issuer, c.Scopes); err != nil {
+			return config.Secret{}, err
+		}
+	}
 	a.hand(c.AccessToken)
 	return c.AccessToken, nil
 }

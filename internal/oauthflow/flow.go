@@ -59,7 +59,7 @@ type Tx interface {
 // client says.
 type ClientSource func(transport.Purpose) (*http.Client, error)
 
-// Flow is sign-in to one endpoint. All fields but Config, ClientSecret and Headers are required.
+// Flow is sign-in to one endpoint. All fields but Config, ClientSecret, Headers and Admit are required.
 type Flow struct {
 	Name     string // as the operator names the server, for hints and for the page in the browser
 	Endpoint string // URL of the MCP endpoint, byte for byte as configured
@@ -74,6 +74,9 @@ type Flow struct {
 	ClientSecret func(context.Context) (config.Secret, error)
 	// Headers are the configured headers of the endpoint; they go nowhere else.
 	Headers func(context.Context) (http.Header, error)
+	// Admit decides whether requests may be made under a sign-in; nil admits every one. It is asked for every token that
+	// the Authorizer hands out: a refresh, or another process, can change the sign-in while a command runs.
+	Admit func(issuer string, scopes []string) error
 }
 
 func (f *Flow) config() config.OAuth {
