@@ -55,6 +55,8 @@ func foreignText(data []byte) string {
 		switch {
 		case len(line) == 0 || line[0] == '#':
 			continue
+		case line[0] == '{':
+			return "" // neither pattern fits, and compiling them takes longer than reading our own file
 		case tomlLine.Match(line):
 			return either(bytes.Contains(data, []byte("mcp_servers")), kindCodex, kindTOML)
 		case yamlLine.Match(line):

@@ -2,29 +2,53 @@ package config
 
 import (
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 )
 
 // template is what other programs would expand: $NAME, ${NAME}, %NAME%, {env:NAME}, {input:NAME}.
 var templates = lazy(`\$\{|\$[A-Za-z_]|%[A-Za-z_][A-Za-z0-9_]*%|\{(env|input|file):`)
 
-func hasTemplate(s string) bool { return templates.MatchString(s) }
+func hasTemplate(s string) bool { return strings.ContainsAny(s, "$%{") && templates.MatchString(s) }
 
-// issued are spellings that only a secret has, by the prefixes that well-known issuers give. They are looked for at the
-// start of a word.
-var issued = lazy(`(?:^|[^A-Za-z0-9_-])(?:` + strings.Join([]string{
-	`(?:sk|rk)_(?:live|test)_\w{8}`, `sk-[\w-]*\d[\w-]*`, `gh[pousr]_\w{8}`, `github_pat_\w{8}`, `glpat-[\w-]{8}`,
-	`xox[a-z]-[\w-]{4}`, `xapp-[\w-]{8}`, `AKIA[0-9A-Z]{16}`, `AIza[\w-]{30}`, `ya29\.[\w-]{8}`, `npm_\w{20}`, `hf_\w{20}`,
-	`pypi-\w{16}`, `dop_v1_\w{8}`, `shpat_\w{8}`, `lin_api_\w{8}`, `ntn_\w{16}`, `SG\.[\w-]{16}`,
-	`eyJ[\w-]+\.[\w-]+\.`, `-----BEGIN [A-Z ]*PRIVATE KEY`, `(?i:bearer|basic) +[\w.~+/=-]{8}`,
-}, "|") + `)`)
+// issuer is how one issuer's secrets begin, and the regular expression of what must follow.
+type issuer struct{ start, rest string }
+
+var issuers = []issuer{
+	{"sk_", `(?:live|test)_\w{8}`}, {"rk_", `(?:live|test)_\w{8}`}, {"sk-", `[\w-]*\d[\w-]*`}, {"ghp_", `\w{8}`}, {"gho_", `\w{8}`},
+	{"ghu_", `\w{8}`}, {"ghs_", `\w{8}`}, {"ghr_", `\w{8}`}, {"github_pat_", `\w{8}`}, {"glpat-", `[\w-]{8}`}, {"xox", `[a-z]-[\w-]{4}`}, {"xapp-", `[\w-]{8}`},
+	{"AKIA", `[0-9A-Z]{16}`}, {"AIza", `[\w-]{30}`}, {"ya29.", `[\w-]{8}`}, {"npm_", `\w{20}`}, {"hf_", `\w{20}`},
+	{"pypi-", `\w{16}`}, {"dop_v1_", `\w{8}`}, {"shpat_", `\w{8}`}, {"lin_api_", `\w{8}`}, {"ntn_", `\w{16}`},
+	{"SG.", `[\w-]{16}`}, {"eyJ", `[\w-]+\.[\w-]+\.`}, {"-----BEGIN ", `[A-Z ]*PRIVATE KEY`},
+}
+
+// issued are those spellings, at the start of a word.
+var issued = lazy(func() string {
+	spellings := make([]string, len(issuers))
+	for i, one := range issuers {
+		spellings[i] = regexp.QuoteMeta(one.start) + one.rest
+	}
+	return startOfWord + `(?:` + strings.Join(spellings, "|") + `)`
+}())
+
+// credentials are the two schemes of the Authorization header with what they carry.
+var credentials = lazy(startOfWord + `(?i:bearer|basic) +[\w.~+/=-]{8}`)
+
+const startOfWord = `(?:^|[^A-Za-z0-9_-])`
 
 // userinfo is a URL that carries a password, as connection strings do.
 var userinfo = lazy(`://[^/@\s:]*:[^/@\s]+@`)
 
 // looksSecret reports whether a text holds a secret by its own spelling. It misses a secret that looks like any word:
-// what it finds is refused, what it does not find is not thereby innocent.
-func looksSecret(s string) bool { return issued.MatchString(s) || userinfo.MatchString(s) }
+// what it finds is refused, what it does not find is not thereby innocent. The plain searches keep most runs from
+// compiling a pattern that cannot fit.
+func looksSecret(s string) bool {
+	begins := func(i issuer) bool { return strings.Contains(s, i.start) }
+	return slices.ContainsFunc(issuers, begins) && issued.MatchString(s) ||
+		strings.Contains(s, " ") && credentials.MatchString(s) ||
+		strings.Contains(s, "@") && userinfo.MatchString(s)
+}
 
 var secretWords = []string{
 	"token", "api-key", "apikey", "access-key", "secret-key", "private-key", "secret", "password", "passwd", "bearer",

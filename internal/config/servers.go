@@ -188,7 +188,7 @@ var urlTemplate = lazy(`\$[A-Za-z_]|\{(env|input):`)
 // url reads an endpoint. %NAME% is not looked for: in a URL it is an escape, or not a URL at all.
 func (v value) url() string {
 	s := v.plainText()
-	if urlTemplate.MatchString(s) {
+	if strings.ContainsAny(s, "${") && urlTemplate.MatchString(s) {
 		v.template()
 	}
 	u, reason := EndpointURL(s)

@@ -3,6 +3,7 @@ package oauthflow
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 
@@ -23,8 +24,10 @@ type challenge struct {
 	scopes      []string
 }
 
-// emptyParam is what the parser fails a whole header for, although a real server writes it.
-var emptyParam = regexp.MustCompile(`(?i)(^|[\s,])[a-z_]+=""\s*,?`)
+// emptyParam is what the parser fails a whole header for, although a real server writes it; compiled when one does.
+var emptyParam = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(^|[\s,])[a-z_]+=""\s*,?`)
+})
 
 // parseChallenges reads WWW-Authenticate values as far as they can be read. What is malformed counts as not said: the
 // well-known places are asked then, and nothing worse follows from a lost challenge.
@@ -36,7 +39,7 @@ func parseChallenges(values []string) challenge {
 		}
 		parsed, err := oauthex.ParseWWWAuthenticate([]string{v})
 		if err != nil {
-			parsed, err = oauthex.ParseWWWAuthenticate([]string{strings.TrimRight(emptyParam.ReplaceAllString(v, "$1"), " ,")})
+			parsed, err = oauthex.ParseWWWAuthenticate([]string{strings.TrimRight(emptyParam().ReplaceAllString(v, "$1"), " ,")})
 		}
 		if err != nil {
 			continue

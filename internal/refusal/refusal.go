@@ -11,9 +11,11 @@ package refusal
 import (
 	"encoding/json"
 	"errors"
-	"sort"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Exit codes are an API; see the help topic exit-codes.
@@ -35,31 +37,40 @@ type Entry struct {
 	Fields   []string // detail fields that may be set; "server" is always allowed
 }
 
-var catalogue = make(map[string]*Entry, 256) // at once, since it is filled at every start
+// catalogue is in the order of definition. It is filled at every start, and few runs ask for an entry by its name: the
+// index is made for the first that does.
+var (
+	catalogue = make([]*Entry, 0, 256)
+	byName    = sync.OnceValue(index)
+)
 
-// define adds an entry to the catalogue; a second entry of the same name is a programmer's error.
+// define adds an entry to the catalogue.
 func define(name string, exit int, sentence string, fields ...string) *Entry {
-	if catalogue[name] != nil {
-		panic("refusal: defined twice: " + name)
-	}
 	e := &Entry{Name: name, Exit: exit, Sentence: sentence, Fields: fields}
-	catalogue[name] = e
+	catalogue = append(catalogue, e)
 	return e
+}
+
+// index finds entries by name; a second entry of the same name is a programmer's error.
+func index() map[string]*Entry {
+	entries := make(map[string]*Entry, len(catalogue))
+	for _, e := range catalogue {
+		if entries[e.Name] != nil {
+			panic("refusal: defined twice: " + e.Name)
+		}
+		entries[e.Name] = e
+	}
+	return entries
 }
 
 // All returns the catalogue sorted by name.
 func All() []*Entry {
-	all := make([]*Entry, 0, len(catalogue))
-	for _, e := range catalogue {
-		all = append(all, e)
-	}
-	sort.Slice(all, func(i, j int) bool { return all[i].Name < all[j].Name })
-	return all
+	return slices.SortedFunc(maps.Values(byName()), func(a, b *Entry) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // Lookup returns the entry of that name.
 func Lookup(name string) (*Entry, bool) {
-	e, ok := catalogue[name]
+	e, ok := byName()[name]
 	return e, ok
 }
 
