@@ -133,7 +133,8 @@ const exitCodes = `Exit codes are an API: they change only with the major versio
   2    usage or configuration error
   3    refused by name: authority, feature, limit, policy
   4    sign-in needed, or the authorization failed
-  5    unreachable, interrupted, or the peer broke the protocol
+  5    unreachable, broken off while a call was under way, or the peer broke the
+       protocol
   130  interrupted by the user
 
 mcpc refusals lists every refusal with its exit code.`
@@ -148,7 +149,8 @@ const environment = `mcpc reads these environment variables, and no others of it
   HTTPS_PROXY, HTTP_PROXY, NO_PROXY   for every leg alike, never for loopback
   SSL_CERT_FILE, SSL_CERT_DIR         certificates that are trusted
   BROWSER           what mcpc login opens a page with
-  NO_COLOR          no colours, on a terminal too
+  NO_COLOR, TERM    no colours on a terminal where it is set, or is dumb
+  DBUS_SESSION_BUS_ADDRESS, XDG_RUNTIME_DIR   to reach the keyring
 
 A stdio server sees the variables that its configuration lists, and no others.
 A variable that is named as the source of a secret is read when it is needed.`
@@ -177,8 +179,8 @@ descriptor that was reviewed. A server that changes cannot reach what is in use;
 to move on, take a new snapshot, read what changed, and grant again.
 
 mcpc call looks for the document at --authority FILE, else at the server's
-"authority" in the configuration, else at $XDG_CONFIG_HOME/mcpc/authority/SERVER.json.
-It takes the snapshot from the store by the pinned id, else from --snapshot FILE.`
+"authority" in the configuration, else at authority/SERVER.json beside the
+configuration. It takes the snapshot from --snapshot FILE, else from the store.`
 
 func helpTopics() []*cobra.Command {
 	topic := func(name, short, long string) *cobra.Command {

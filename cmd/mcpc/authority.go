@@ -32,7 +32,8 @@ const draftLong = `Print an authority document that grants the named tools of a 
 arguments closed to those that the tool declares. What each tool says of itself
 goes to stderr, to be read before the document is used.
 
-Without --by the document has no reviewer and is refused until somebody signs it.`
+Without --by the document has no reviewer and is refused until somebody signs
+it.`
 
 type draftOptions struct {
 	tools   []string
@@ -53,9 +54,9 @@ func newAuthorityDraft(a *app) *cobra.Command {
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.draft(cmd, args[0], o) },
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&o.tools, "tool", nil, "grant this tool (repeatable)")
+	f.StringArrayVar(&o.tools, "tool", nil, "grant the tool `NAME` (repeatable)")
 	f.StringVar(&o.by, "by", "", "sign the review as `WHO`")
-	f.StringVar(&o.expires, "expires", "", "let the document end after this `TIME`, as 90d, 12h or 2027-03-01T00:00:00Z")
+	f.StringVar(&o.expires, "expires", "", "end at this `TIME`: 90d, 12h or 2027-03-01T00:00:00Z")
 	_ = cmd.RegisterFlagCompletionFunc("tool", a.completeFlagTool)
 	return cmd
 }
@@ -124,8 +125,8 @@ func expiry(s string, now time.Time) (time.Time, error) {
 }
 
 const checkLong = `Check an authority document against the snapshot that it pins, and say for each
-grant whether it is effective, or the refusal. The exit code is 1 when a grant is
-not effective.`
+grant whether it is effective, or the refusal. The exit code is 1 when a grant
+is not effective.`
 
 func newAuthorityCheck(a *app) *cobra.Command {
 	var file string
@@ -133,10 +134,12 @@ func newAuthorityCheck(a *app) *cobra.Command {
 		Use:   "check FILE",
 		Short: "Say for each grant whether it is effective",
 		Long:  checkLong,
-		Args:  exactly("FILE"),
-		RunE:  func(_ *cobra.Command, args []string) error { return a.check(args[0], file) },
+		Example: `  mcpc authority check sum.json
+  mcpc authority check sum.json --json | jq '.tools[] | select(.refusal)'`,
+		Args: exactly("FILE"),
+		RunE: func(_ *cobra.Command, args []string) error { return a.check(args[0], file) },
 	}
-	cmd.Flags().StringVar(&file, "snapshot", "", "use the snapshot in this `FILE` in place of the stored one")
+	cmd.Flags().StringVar(&file, "snapshot", "", "read the pinned snapshot from `FILE`, not from the store")
 	return cmd
 }
 

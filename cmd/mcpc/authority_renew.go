@@ -13,9 +13,9 @@ import (
 
 const renewLong = `Print an authority document moved on to a newer snapshot of the same server.
 Grants of tools that did not change are carried over as they stand. One whose
-tool changed or went away is carried over, or dropped, only when it is named with
---accept; without that the first such tool is refused by name, and nothing is
-printed. What an accepted tool says now goes to stderr, beside what it said.
+tool changed or went away is carried over, or dropped, only when it is named
+with --accept; without that the first such tool is refused by name, and nothing
+is printed. What an accepted tool says now goes to stderr, beside what it said.
 
 The old document stays as it is. Without --by the new one has no reviewer and is
 refused until somebody signs it.`
@@ -32,17 +32,17 @@ func newAuthorityRenew(a *app) *cobra.Command {
 		Use:   "renew FILE --snapshot NEW [--accept TOOL]...",
 		Short: "Print the document moved on to a newer snapshot",
 		Long:  renewLong,
-		Example: `  mcpc authority renew sum.json --snapshot everything --by ana@example.com > next.json
-  mcpc authority renew sum.json --snapshot 77ab01c2d3e4 --accept get-sum --by ana@example.com > next.json`,
+		Example: `  mcpc authority renew sum.json --snapshot everything --by ana@example.com
+  mcpc authority renew sum.json --snapshot 77ab01c2d3e4 --accept get-sum`,
 		Args: exactly("FILE"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.renew(cmd, args[0], o) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.snapshot, "snapshot", "", "the `SNAPSHOT` to move on to: an id, a file, or a SERVER")
-	f.StringVar(&o.from, "from", "", "the snapshot that the document pins, when it is not in the store: `FILE`")
-	f.StringArrayVar(&o.accept, "accept", nil, "carry over this tool although it changed, or drop it where it is gone (repeatable)")
+	f.StringVar(&o.snapshot, "snapshot", "", "move on to this `SNAPSHOT`: an id, a file, or a SERVER")
+	f.StringVar(&o.from, "from", "", "read the pinned snapshot from `FILE`, not the store")
+	f.StringArrayVar(&o.accept, "accept", nil, "accept a `TOOL` that changed or is gone (repeatable)")
 	f.StringVar(&o.by, "by", "", "sign the review as `WHO`")
-	f.StringVar(&o.expires, "expires", "", "let the document end after this `TIME`, as 90d, 12h or 2027-03-01T00:00:00Z")
+	f.StringVar(&o.expires, "expires", "", "end at this `TIME`: 90d, 12h or 2027-03-01T00:00:00Z")
 	_ = cmd.RegisterFlagCompletionFunc("snapshot", a.completeServer)
 	return cmd
 }

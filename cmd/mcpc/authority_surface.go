@@ -25,7 +25,7 @@ func newAuthoritySurface(a *app) *cobra.Command {
 		Args: exactly("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error { return a.surface(args[0], file) },
 	}
-	cmd.Flags().StringVar(&file, "snapshot", "", "use the snapshot in this `FILE` in place of the stored one")
+	cmd.Flags().StringVar(&file, "snapshot", "", "read the pinned snapshot from `FILE`, not from the store")
 	return cmd
 }
 

@@ -21,16 +21,17 @@ const callLong = `Call one tool, once, within the intersection of the authority 
 snapshot that it pins. There is no way around that.
 
 ARGUMENT is one of
-  key=value     typed by the pinned schema where its type is clear, else a string
+  key=value     of the type that the pinned schema has for key, else a string
   key:=JSON     any JSON
   key=@FILE     the text of a file
+  key:=@FILE    the JSON of a file
 or all arguments are one object: --args '{...}', --args @FILE, --args - (stdin).
+See mcpc help arguments.
 
-The server comes first, or after -- as a command line:
-  mcpc call everything get-sum a=1 b=2
-  mcpc call get-sum a=1 b=2 --authority sum.json -- node server.js
-
-The exit code is 1 when the tool itself reports an error. See mcpc help exit-codes.`
+The text of the answer goes to stdout; with --json it is the received result,
+byte for byte. The exit code is 1 when the tool itself reports an error. A call
+is sent at most once: when its answer is lost, the outcome is unknown and the
+exit code is 5.`
 
 type callOptions struct {
 	target
@@ -47,10 +48,12 @@ func newCall(a *app) *cobra.Command {
 	var o callOptions
 	cmd := &cobra.Command{
 		Use:   "call SERVER TOOL [ARGUMENT]...",
-		Short: "Call one tool through authority ∩ snapshot",
+		Short: "Call one tool that the authority document grants",
 		Long:  callLong,
 		Example: `  mcpc call everything echo message=hello --authority echo.json
-  mcpc call docs search --args @query.json --json | jq .structuredContent`,
+  mcpc call docs search --args @query.json --json | jq .structuredContent
+  mcpc call get-sum a=1 b=2 --authority sum.json -- node server.js`,
+		Annotations:       map[string]string{alsoUsed: "[flags] TOOL [ARGUMENT]... -- COMMAND [ARG]..."},
 		ValidArgsFunction: a.completeCall,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.argsSet = cmd.Flags().Changed("args")
@@ -63,16 +66,16 @@ func newCall(a *app) *cobra.Command {
 	}
 	a.addTarget(cmd, &o.target)
 	f := cmd.Flags()
-	f.StringVar(&o.authority, "authority", "", "the authority document, `FILE`")
-	f.StringVar(&o.snapshot, "snapshot", "", "the pinned snapshot, when it is not in the store: `FILE`")
-	f.StringVar(&o.tool, "tool", "", "the tool's `NAME`, for one that starts with a dash")
-	f.StringVar(&o.args, "args", "", "all arguments as one JSON object, @FILE or - for stdin")
-	f.BoolVar(&o.dryRun, "dry-run", false, "print the exact bytes that would be sent, and send nothing")
-	f.BoolVar(&o.recheck, "recheck", false, "list the live tools first, and refuse when this one is not as it was pinned")
-	f.StringVar(&o.save, "save", "", "write each image, audio and blob of the result to its own new file in `DIR`")
+	f.StringVar(&o.authority, "authority", "", "read the authority document `FILE`")
+	f.StringVar(&o.snapshot, "snapshot", "", "read the pinned snapshot from `FILE`, not from the store")
+	f.StringVar(&o.tool, "tool", "", "call the tool `NAME`, which may start with a dash")
+	f.StringVar(&o.args, "args", "", "take all arguments from `JSON`, @FILE, or - (stdin)")
+	f.BoolVar(&o.dryRun, "dry-run", false, "print the bytes that would be sent, and send nothing")
+	f.BoolVar(&o.recheck, "recheck", false, "first look whether the tool is still as it was pinned")
+	f.StringVar(&o.save, "save", "", "write each image, audio and blob to a new file in `DIR`")
 	_ = cmd.MarkFlagDirname("save")
 	_ = cmd.RegisterFlagCompletionFunc("tool", a.completeCallTool)
-	f.DurationVar(&o.timeout, "timeout", 0, "wait this long for the answer (default: the server's call limit, 5m)")
+	f.DurationVar(&o.timeout, "timeout", 0, "wait this `TIME` for the answer (default: the call limit)")
 	return cmd
 }
 

@@ -13,21 +13,22 @@ import (
 	"mcpc/internal/terminal"
 )
 
-const importLong = `Read the servers of another program's configuration and print a new one for mcpc:
-Claude Desktop, Claude Code, Cursor, VS Code, the Gemini CLI and Codex (TOML).
-Comments, trailing commas, a byte order mark, UTF-16 and members that stand there
-twice are taken as those programs take them.
+const importLong = `Read the servers of another program's configuration and print a new one for
+mcpc: Claude Desktop, Claude Code, Cursor, VS Code, the Gemini CLI and Codex
+(TOML). Comments, trailing commas, a byte order mark, UTF-16 and members that
+stand there twice are taken as those programs take them.
 
 Commands, URLs and the names of variables are kept. No value that could be a
-secret is: neither a variable's or header's value, nor an argument that looks like
-one. What is dropped goes to stderr, by its place in the file and never by value.
+secret is: neither a variable's or header's value, nor an argument that looks
+like one. What is dropped goes to stderr, by its place in the file and never by
+value.
 
 The exit code is 1 when the file names servers and none could be kept.`
 
 func newConfigImport(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "import FILE",
-		Short: "Print a configuration made from another program's, without its secrets",
+		Short: "Print a configuration made from another program's",
 		Long:  importLong,
 		Example: `  mcpc config import ~/.cursor/mcp.json > config.json
   mcpc config import ~/.codex/config.toml --json | jq .dropped`,

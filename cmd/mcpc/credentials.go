@@ -15,14 +15,14 @@ import (
 )
 
 const logoutLong = `Forget the credential of a server, after asking the authorization server to
-revoke it where it offers that. Whatever comes of the revocation, nothing is kept
-here; what came of it is said.`
+revoke it where it offers that. Nothing is kept here, whatever comes of that,
+and what came of it is said.`
 
 func newLogout(a *app) *cobra.Command {
 	var noRevoke bool
 	cmd := &cobra.Command{
 		Use:               "logout SERVER",
-		Short:             "Forget the credential, and revoke it where the server offers that",
+		Short:             "Forget the credential, and revoke it where that is offered",
 		Long:              logoutLong,
 		ValidArgsFunction: a.completeHTTPServer,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -71,8 +71,9 @@ func (a *app) logout(ctx context.Context, s *config.Server, revoke bool) error {
 	return nil
 }
 
-const credentialsLong = `List the stored credentials: resource, issuer, scopes and expiry; never a secret.
-The list is read from the clear heads of the sealed files and needs no key.`
+const credentialsLong = `Without COMMAND, list the stored credentials: resource, issuer, scopes and
+expiry; never a secret. They are read from the clear heads of the sealed files,
+without a key.`
 
 func newCredentials(a *app) *cobra.Command {
 	list := &cobra.Command{

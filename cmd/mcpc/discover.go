@@ -24,12 +24,13 @@ received; see docs/json.md.`
 func newDiscover(a *app) *cobra.Command {
 	var t target
 	cmd := &cobra.Command{
-		Use:   "discover SERVER | discover [--env NAME]... -- COMMAND [ARG]...",
+		Use:   "discover SERVER",
 		Short: "Negotiate, list the tools, print them; keep nothing",
 		Long:  discoverLong,
 		Example: `  mcpc discover everything
   mcpc discover https://mcp.example.com/mcp --json | jq -r '.tools[].name'
   mcpc discover --env PATH -- node server.js`,
+		Annotations:       map[string]string{alsoUsed: "[flags] -- COMMAND [ARG]..."},
 		ValidArgsFunction: a.completeServer,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.oneServer(cmd, args, t)

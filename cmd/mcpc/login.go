@@ -21,9 +21,10 @@ import (
 const loginLong = `Sign in to a server with OAuth and keep the credential, sealed and bound to the
 server and its issuer. This is the only command that opens a browser.
 
---explain prints where everything came from, and stops before the browser.
---no-browser prints the URL on a line of its own and waits for the callback, on
-the listener or pasted at the prompt.`
+--explain prints what would happen and where each part of it came from, and
+stops before the browser. --no-browser prints the URL on a line of its own, and
+waits for the callback: on the listener, or pasted back as the address at which
+the browser ended. Ctrl-C, a denial and the deadline leave nothing behind.`
 
 type loginOptions struct {
 	scopes    []string
@@ -56,10 +57,10 @@ func newLogin(a *app) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&o.scopes, "scope", nil, "ask for this `SCOPE` too (repeatable)")
-	f.BoolVar(&o.noBrowser, "no-browser", false, "print the URL, and take the callback URL pasted back")
-	f.BoolVar(&o.explain, "explain", false, "print resource, issuer, registration and scopes with their sources, and stop")
-	f.StringVar(&o.callback, "callback", "", "listen for the callback on this loopback `HOST:PORT`")
-	f.StringVar(&o.metadata, "print-client-metadata", "", "print the client ID metadata document to host at `URL`, and stop")
+	f.BoolVar(&o.noBrowser, "no-browser", false, "print the URL; take the callback pasted back")
+	f.BoolVar(&o.explain, "explain", false, "say what would happen and why, and stop")
+	f.StringVar(&o.callback, "callback", "", "listen on this loopback `HOST:PORT`")
+	f.StringVar(&o.metadata, "print-client-metadata", "", "print the client document to host at `URL`")
 	return cmd
 }
 

@@ -20,12 +20,15 @@ after --:
   mcpc discover https://mcp.example.com/mcp
   mcpc discover --env PATH --env HOME -- npx -y some-mcp-server
 
-The answer goes to stdout and everything else to stderr.`
+The answer goes to stdout and everything else to stderr. The exit code says what
+came of it: mcpc help exit-codes.`
 
 const rootExample = `  mcpc discover everything
   mcpc snapshot take everything
   mcpc authority draft everything --tool get-sum --by ana@example.com > sum.json
   mcpc call everything get-sum a=1 b=2 --authority sum.json`
+
+func init() { cobra.EnableCommandSorting = false } // commands are listed in the order of the work
 
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
@@ -41,12 +44,13 @@ func newRoot(a *app) *cobra.Command {
 		DisableAutoGenTag: true,
 	}
 	root.SetVersionTemplate("mcpc {{.Version}}\n")
+	root.SetUsageFunc(printUsage)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{err.Error(), cmd.CommandPath() + " --help"}
 	})
 	p := root.PersistentFlags()
-	p.BoolVar(&a.json, "json", false, "print one JSON document on stdout, and a refusal as one on stderr")
-	p.StringVar(&a.configPath, "config", "", "read this configuration `FILE` in place of the one in $XDG_CONFIG_HOME/mcpc")
+	p.BoolVar(&a.json, "json", false, "answer with one JSON document, a refusal too")
+	p.StringVar(&a.configPath, "config", "", "read the configuration `FILE` (see mcpc config path)")
 	root.AddGroup(&cobra.Group{ID: "work", Title: "Commands:"}, &cobra.Group{ID: "about", Title: "About mcpc:"})
 	for _, c := range []*cobra.Command{
 		newDiscover(a), newSnapshot(a), newAuthority(a), newCall(a), newLogin(a), newLogout(a), newCredentials(a),
@@ -58,8 +62,14 @@ func newRoot(a *app) *cobra.Command {
 		c.GroupID = "about"
 		root.AddCommand(c)
 	}
-	root.SetHelpCommandGroupID("about")
+	root.SetHelpCommand(newHelp())
 	root.SetCompletionCommandGroupID("about")
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			c.Short = "Print a completion script for bash, zsh, fish or PowerShell"
+		}
+	}
 	root.AddCommand(helpTopics()...)
 	root.AddCommand(newFeatures(a)...)
 	return root

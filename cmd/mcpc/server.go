@@ -27,11 +27,11 @@ type target struct {
 // addTarget adds the flags that every command with a SERVER has.
 func (a *app) addTarget(cmd *cobra.Command, t *target) {
 	f := cmd.Flags()
-	f.StringArrayVar(&t.env, "env", nil, "let the child of a command line after -- see this environment variable (repeatable)")
-	f.StringVar(&t.cwd, "cwd", "", "start that child in this `DIR`")
+	f.StringArrayVar(&t.env, "env", nil, "let COMMAND see the variable `NAME` (repeatable)")
+	f.StringVar(&t.cwd, "cwd", "", "start COMMAND in this `DIR`")
 	_ = cmd.MarkFlagDirname("cwd")
-	f.StringVar(&a.trace, "trace", "", "write every message as a JSON line to this new `FILE`; it holds what the server says")
-	f.BoolVar(&a.showStderr, "server-stderr", false, "show what the child wrote to stderr, escaped")
+	f.StringVar(&a.trace, "trace", "", "write every message to a new `FILE`, a JSON line each")
+	f.BoolVar(&a.showStderr, "server-stderr", false, "show what the server's process wrote to stderr")
 }
 
 // dirs returns mcpc's folders.

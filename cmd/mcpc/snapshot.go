@@ -152,8 +152,10 @@ func newSnapshotList(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
 		Short: "List the stored snapshots",
-		Args:  exactly(),
-		RunE:  func(*cobra.Command, []string) error { return a.listSnapshots() },
+		Long: `List the stored snapshots: id, time, protocol, number of tools and server. Each
+is verified as it is read; one that is not as it was written is named on stderr.`,
+		Args: exactly(),
+		RunE: func(*cobra.Command, []string) error { return a.listSnapshots() },
 	}
 }
 
@@ -192,6 +194,12 @@ func newSnapshotShow(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show SNAPSHOT [TOOL]",
 		Short: "Show a snapshot, or one tool of it to read",
+		Long: `Show what a snapshot holds, or one tool of it in full, to be read before it is
+granted. Annotations are shown as the server sent them and never acted on.
+
+SNAPSHOT is an id (12 hex digits of it suffice), a file, or a SERVER, which
+means the newest stored snapshot of that server. With --json it is the file byte
+for byte, or the entry of the one tool.`,
 		Example: `  mcpc snapshot show everything
   mcpc snapshot show everything get-sum
   mcpc snapshot show 3f9c2e0a51d7 --json | jq .`,
@@ -215,7 +223,10 @@ func newSnapshotShow(a *app) *cobra.Command {
 func newSnapshotVerify(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify [SNAPSHOT]",
-		Short: "Recompute every digest of a snapshot, or of all that are stored",
+		Short: "Verify a snapshot, or all that are stored",
+		Long: `Read a snapshot strictly and recompute every digest in it, and its id. Without
+SNAPSHOT that is done for every stored one. The exit code is 3 when a file is
+not as it was written.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usage(cmd, "%s is one word too many", args[1])

@@ -19,15 +19,15 @@ const diffLong = `Compare two snapshots in full: what was added, removed and cha
 in the document, with the old and the new value whole. Text is escaped, and code
 points that do not show are named. Annotations are shown and never judged.
 
-OLD and NEW are snapshots as everywhere (an id, a file, or a SERVER for its newest
-stored one), or live:SERVER, which discovers the server now and keeps nothing. The
-live side can be a command line: ... diff OLD live: -- COMMAND.
+OLD and NEW are snapshots as everywhere (an id, a file, or a SERVER for its
+newest stored one), or live:SERVER, which discovers the server now and keeps
+nothing. The live side can be a command line: ... diff OLD live: -- COMMAND.
 
 With --authority the tools that the document grants are marked.
 
-The exit code is 0 when both are the same surface and 1 when they differ. What is
-in no digest (order, server info, time to live, sign-in, bounds) is listed apart
-and does not make a difference.`
+The exit code is 0 when both are the same surface and 1 when they differ. What
+is in no digest (order, server info, time to live, sign-in, bounds) is listed
+apart and does not make a difference.`
 
 type diffOptions struct {
 	target
@@ -47,7 +47,7 @@ func newSnapshotDiff(a *app) *cobra.Command {
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.diff(cmd, args, o) },
 	}
 	a.addTarget(cmd, &o.target)
-	cmd.Flags().StringVar(&o.authority, "authority", "", "mark the tools that this document, `FILE`, grants")
+	cmd.Flags().StringVar(&o.authority, "authority", "", "mark the tools that the document `FILE` grants")
 	return cmd
 }
 

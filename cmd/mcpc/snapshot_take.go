@@ -14,10 +14,11 @@ import (
 	"mcpc/internal/strictjson"
 )
 
-const takeLong = `Discover a server and keep the result as an immutable file. A surface that is
-already kept is a success that writes nothing.
+const takeLong = `Discover a server and keep what it describes in a file that is never changed.
+When the same surface is kept already, that is a success that writes nothing.
 
--o FILE writes the document to a new file instead, and -o - to stdout.`
+The file goes to mcpc's data folder, under the name of its id. -o FILE writes it
+to a new file instead, and -o - to stdout.`
 
 type takeOptions struct {
 	target
@@ -28,9 +29,13 @@ type takeOptions struct {
 func newSnapshotTake(a *app) *cobra.Command {
 	var o takeOptions
 	cmd := &cobra.Command{
-		Use:               "take SERVER | take [--env NAME]... -- COMMAND [ARG]...",
-		Short:             "Discover a server and keep the result",
-		Long:              takeLong,
+		Use:         "take SERVER",
+		Short:       "Discover a server and keep the result",
+		Long:        takeLong,
+		Annotations: map[string]string{alsoUsed: "[flags] -- COMMAND [ARG]..."},
+		Example: `  mcpc snapshot take everything
+  mcpc snapshot take https://mcp.example.com/mcp -o docs.snapshot.json
+  mcpc snapshot take --env PATH -- node server.js`,
 		ValidArgsFunction: a.completeServer,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.oneServer(cmd, args, o.target)
@@ -41,8 +46,8 @@ func newSnapshotTake(a *app) *cobra.Command {
 		},
 	}
 	a.addTarget(cmd, &o.target)
-	cmd.Flags().StringVarP(&o.output, "output", "o", "", "write the document to this new `FILE`, or - for stdout, and store nothing")
-	cmd.Flags().BoolVar(&o.confirm, "confirm", false, "list twice on fresh connections and require the same surface")
+	cmd.Flags().StringVarP(&o.output, "output", "o", "", "write to a new `FILE`, or - for stdout; store nothing")
+	cmd.Flags().BoolVar(&o.confirm, "confirm", false, "list twice, each time on a new connection, and compare")
 	return cmd
 }
 

@@ -18,17 +18,18 @@ import (
 	"mcpc/internal/terminal"
 )
 
-const watchLong = `Listen to a server until Ctrl-C. Whenever it says that its tools changed, list them
-and compare with the snapshot in use: one line each time the surface is another.
+const watchLong = `Listen to a server until Ctrl-C. Whenever it says that its tools changed, list
+them and compare with the snapshot in use: one line each time the surface is
+another.
 
-The snapshot in use is the newest stored one of the server, or --snapshot, or the
-one that --authority pins; with that, granted tools are counted apart. Nothing is
-stored and nothing in use changes: to move on, take a snapshot, read the diff, and
-renew the authority document.
+The snapshot in use is the newest stored one of the server, or --snapshot, or
+the one that --authority pins; with that, granted tools are counted apart.
+Nothing is stored and nothing in use changes: to move on, take a snapshot, read
+the diff, and renew the authority document.
 
 A stream that ends is opened again, after a wait that grows. Notifications that
-come together are one look. A server that does not announce changes is refused as
-feature.listen.
+come together are one look. A server that does not announce changes is refused
+as feature.listen.
 
 With --json each line is one JSON document, and what happened to the stream is
 told there too; see docs/json.md. Ctrl-C ends a watch with exit code 130.`
@@ -41,11 +42,12 @@ type watchOptions struct {
 func newSnapshotWatch(a *app) *cobra.Command {
 	var o watchOptions
 	cmd := &cobra.Command{
-		Use:   "watch SERVER | watch [--env NAME]... -- COMMAND [ARG]...",
+		Use:   "watch SERVER",
 		Short: "Tell when a server's tools are no longer those in use",
 		Long:  watchLong,
 		Example: `  mcpc snapshot watch everything
   mcpc snapshot watch docs --authority docs.json --json`,
+		Annotations:       map[string]string{alsoUsed: "[flags] -- COMMAND [ARG]..."},
 		ValidArgsFunction: a.completeServer,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.oneServer(cmd, args, o.target)
@@ -57,7 +59,7 @@ func newSnapshotWatch(a *app) *cobra.Command {
 	}
 	a.addTarget(cmd, &o.target)
 	f := cmd.Flags()
-	f.StringVar(&o.authority, "authority", "", "count the tools that this document, `FILE`, grants, and compare with what it pins")
+	f.StringVar(&o.authority, "authority", "", "compare with what the document `FILE` pins")
 	f.StringVar(&o.snapshot, "snapshot", "", "compare with this `SNAPSHOT`")
 	return cmd
 }

@@ -102,7 +102,7 @@ func (o *operator) check(s shown, marker string, args []string) {
 
 // hostile is a server in whose every text the payload stands: members that mcpc prints and members that it does not know.
 func hostile(texts []string) []rule {
-	q := func(s string) string { return strings.ReplaceAll(quoted(s), `\n`, `\u000a`) } // \n ends a line of a stream
+	q := func(s string) string { return strings.ReplaceAll(jsonText(s), `\n`, `\u000a`) } // \n ends a line of a stream
 	var tools []string
 	var content strings.Builder
 	for i, p := range texts {
@@ -224,7 +224,7 @@ func TestNothingRawComesBack(t *testing.T) {
 	o := newOperator(t)
 	for _, p := range payloads {
 		text := "MARK" + p.text
-		q := quoted(text)
+		q := jsonText(text)
 		conf := o.write("named.json", `{"servers": {`+q+`: {"stdio": {"command": [`+q+`], "env": []}}}}`)
 		odd := o.write("odd.json", `{"servers": {"a": {`+q+`: 1}}}`)
 		rights := o.write("rights.json", `{"mcpc": "authority/1", "server": {"http": "https://a.example"}, `+q+`: 1}`)
@@ -362,4 +362,9 @@ func quotedRaw(s string) string {
 	e.SetEscapeHTML(false)
 	_ = e.Encode(s)
 	return strings.NewReplacer(`\u2028`, "\u2028", `\u2029`, "\u2029").Replace(strings.TrimSpace(b.String()))
+}
+
+func jsonText(s string) string {
+	b, _ := json.Marshal(s)
+	return string(b)
 }
