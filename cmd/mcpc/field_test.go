@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -26,6 +27,9 @@ type fieldCase struct {
 	refusal string // "" where there is none
 	play    func(f *field) ended
 }
+
+// modesHold is whether a file's mode says who may read it.
+const modesHold = runtime.GOOS != "windows"
 
 // fieldDeadline bounds the last command of every case; nothing that is refused may wait for a default deadline.
 const fieldDeadline = 8 * time.Second
@@ -189,6 +193,19 @@ func (f *field) runContext(ctx context.Context, stdin string, args ...string) en
 	return end
 }
 
+// onTerminals runs mcpc as if stdout and stderr were terminals.
+func (f *field) onTerminals(args ...string) (stdout, stderr string) {
+	f.Helper()
+	var out, errs bytes.Buffer
+	a := &app{
+		environ: f.environ, stdin: strings.NewReader(""), stdout: &out, stderr: &errs, now: time.Now, outTTY: true, errTTY: true,
+	}
+	ctx, stop := context.WithTimeout(f.Context(), 30*time.Second)
+	defer stop()
+	a.run(ctx, args)
+	return out.String(), errs.String()
+}
+
 // done runs a command that has to succeed, as the preparation of a case.
 func (f *field) done(args ...string) ended {
 	f.Helper()
@@ -203,7 +220,9 @@ func (f *field) done(args ...string) ended {
 func (f *field) pin(tools ...string) {
 	f.Helper()
 	f.done("snapshot", "take", "s")
-	f.grant(tools...)
+	if len(tools) > 0 {
+		f.grant(tools...)
+	}
 }
 
 // grant writes the authority document for s, from its stored snapshot.
@@ -233,7 +252,11 @@ func (f *field) want(what, got, text string) {
 // wantDetail fails the case where a detail of the refusal is another one.
 func (f *field) wantDetail(end ended, key string, value any) {
 	f.Helper()
-	if got := fmt.Sprint(end.detail[key]); got != fmt.Sprint(value) {
+	got := fmt.Sprint(end.detail[key])
+	if n, ok := end.detail[key].(float64); ok {
+		got = fmt.Sprint(int64(n))
+	}
+	if got != fmt.Sprint(value) {
 		f.Errorf("detail %s is %q, want %q", key, got, fmt.Sprint(value))
 	}
 }
