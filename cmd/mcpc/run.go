@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"mcpc/internal/config"
 	"mcpc/internal/refusal"
 	"mcpc/internal/store"
 	"mcpc/internal/terminal"
@@ -33,6 +34,7 @@ type app struct {
 
 	json       bool
 	configPath string
+	config     *config.Config // nil until it is loaded
 	trace      string
 	tracing    *transport.Trace
 	keyrings   map[time.Duration]store.Keyring // by their limit

@@ -48,15 +48,21 @@ func (a *app) configFile() (string, error) {
 	return filepath.Join(d.Config, "config.json"), nil
 }
 
-// loadConfig reads the configuration; there being none at the usual place is an empty one.
+// loadConfig reads the configuration, once in a command; there being none at the usual place is an empty one.
 func (a *app) loadConfig() (*config.Config, error) {
+	if a.config != nil {
+		return a.config, nil
+	}
 	path, err := a.configFile()
 	if err != nil {
 		return nil, err
 	}
 	c, err := config.Load(path)
 	if refusal.Is(err, refusal.ConfigMissing) && a.configPath == "" {
-		return config.Empty(path), nil
+		c, err = config.Empty(path), nil
+	}
+	if err == nil {
+		a.config = c
 	}
 	return c, err
 }
