@@ -74,7 +74,8 @@ func (p *protection) register(mux *http.ServeMux, station http.Handler) {
 
 func (p *protection) require(scopes ...string) func(http.Handler) http.Handler {
 	metadata := strings.TrimSuffix(p.resource, "/mcp") + metadataPath
-	return auth.RequireBearerToken(p.verify, &auth.RequireBearerTokenOptions{ResourceMetadataURL: metadata, Scopes: scopes})
+	o := &auth.RequireBearerTokenOptions{ResourceMetadataURL: metadata, Scopes: scopes}
+	return auth.RequireBearerToken(p.verify, o)
 }
 
 func changesFirmware(body []byte) bool {

@@ -143,7 +143,8 @@ func cancelled(s *stage) {
 func given(s *stage) {
 	s.as.order("lifetime 1") // for the scene after the next
 	s.desk.browser = s.person.command("consent")
-	contains(s.T, s.desk.succeed("mcpc login station"), "signed in to "+s.server+" by "+s.as.issuer, "station:read", "renews")
+	said := s.desk.succeed("mcpc login station")
+	contains(s.T, said, "signed in to "+s.server+" by "+s.as.issuer, "station:read", "renews")
 	saw := s.person.saw()
 	fitToRead(s.T, saw)
 	contains(s.T, saw.Title+saw.Text, "Signed in", "station")
@@ -169,7 +170,8 @@ func called(s *stage) {
 	s.desk.succeed("mcpc snapshot take station")
 	s.desk.succeed("mcpc authority draft station --tool greet --tool update_firmware --by ana > reading.json")
 	var doc struct{ Auth struct{ Issuer string } }
-	if err := json.Unmarshal([]byte(s.desk.succeed("cat reading.json")), &doc); err != nil || doc.Auth.Issuer != s.as.issuer {
+	text := s.desk.succeed("cat reading.json")
+	if err := json.Unmarshal([]byte(text), &doc); err != nil || doc.Auth.Issuer != s.as.issuer {
 		s.Errorf("the document is for the sign-in of %q: %v", doc.Auth.Issuer, err)
 	}
 	s.greet()

@@ -31,7 +31,6 @@ type provider struct {
 // event is one thing that the provider says.
 type event struct {
 	Event, Issuer, Prompt, Grant, Scope, Resource, Method, Error string
-	Expires                                                      int
 }
 
 const protectedClient = "station:a secret of one run"
@@ -116,7 +115,8 @@ func (p *provider) news() []string {
 // startServer starts the protected server and returns its URL.
 func startServer(t *testing.T, issuer string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), demoserver, "-http", "127.0.0.1:0", "-issuer", issuer, "-client", protectedClient)
+	args := []string{"-http", "127.0.0.1:0", "-issuer", issuer, "-client", protectedClient}
+	cmd := exec.CommandContext(t.Context(), demoserver, args...)
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -249,7 +249,8 @@ func (d *desk) write(name, text string) {
 func (d *desk) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = d.home
-	cmd.Env = append(d.person.environment(), "PATH="+filepath.Dir(mcpc)+string(filepath.ListSeparator)+os.Getenv("PATH"), "HOME="+d.home,
+	path := filepath.Dir(mcpc) + string(filepath.ListSeparator) + os.Getenv("PATH")
+	cmd.Env = append(d.person.environment(), "PATH="+path, "HOME="+d.home,
 		"XDG_CONFIG_HOME="+d.home, "XDG_DATA_HOME="+d.home, "XDG_STATE_HOME="+d.home, "BROWSER="+d.browser,
 		"CUSTODY_KEY=AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")
 	return cmd

@@ -3,8 +3,8 @@
 //
 //   node provider.mjs ID:SECRET      the client that asks about tokens, which is the protected server
 //
-// It says what happens as one JSON line each on stdout, the first {"event":"listening","issuer":URL}. It takes orders as
-// lines on stdin, answers each with {"event":"done"}, and ends when stdin does:
+// It says what happens as one JSON line each on stdout, the first {"event":"listening","issuer":URL}. It takes orders
+// as lines on stdin, answers each with {"event":"done"}, and ends when stdin does:
 //
 //   news                             nothing; what was said before the answer is all that happened before
 //   lifetime SECONDS                 of access tokens from now on
@@ -33,7 +33,9 @@ const provider = new Provider(issuer, {
   scopes: ['openid', 'offline_access', ...scope.split(' ')],
   pkce: { required: () => true },
   rotateRefreshToken: true,
-  ttl: { AccessToken: () => lifetime, AuthorizationCode: 60, Grant: 3600, Interaction: 600, RefreshToken: 3600, Session: 3600 },
+  ttl: {
+    AccessToken: () => lifetime, AuthorizationCode: 60, Grant: 3600, Interaction: 600, RefreshToken: 3600, Session: 3600
+  },
   clientAuthMethods: ['none', 'client_secret_basic'],
   findAccount: (ctx, sub) => ({ accountId: sub, claims: () => ({ sub }) }),
   features: {
@@ -59,7 +61,7 @@ provider.on('authorization.success', ctx => say('authorized', {
 }));
 provider.on('authorization.error', (ctx, e) => say('not authorized', { error: e.error }));
 provider.on('grant.success', ctx => say('granted', {
-  grant: ctx.oidc.params.grant_type, scope: ctx.body.scope, resource: ctx.oidc.params.resource, expires: ctx.body.expires_in,
+  grant: ctx.oidc.params.grant_type, scope: ctx.body.scope, resource: ctx.oidc.params.resource,
 }));
 provider.on('grant.error', (ctx, e) => say('not granted', { grant: ctx.oidc.params?.grant_type, error: e.error }));
 provider.on('grant.revoked', () => say('revoked'));

@@ -3,8 +3,8 @@
 //
 //   node signin.mjs DO URL
 //
-// DO is consent, cancel, or carry: to consent on a machine that the callback does not reach, and copy its address. What was
-// seen is posted as JSON to $REPORT. Where $PICTURES names a folder the last page is kept there, light and dark.
+// DO is consent, cancel, or carry: to consent on a machine that the callback does not reach, and copy its address. What
+// was seen is posted as JSON to $REPORT. Where $PICTURES names a folder the last page is kept there, light and dark.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -85,8 +85,8 @@ async function look(page) {
   for (const scheme of ['light', 'dark']) {
     await page.emulateMedia({ colorScheme: scheme });
     seen.colours[scheme] = await page.evaluate(() => {
-      const style = e => getComputedStyle(e);
-      return [...document.querySelectorAll('h1, p, code')].map(e => [e.localName, style(e).color, style(document.body).backgroundColor]);
+      const ground = getComputedStyle(document.body).backgroundColor;
+      return [...document.querySelectorAll('h1, p, code')].map(e => [e.localName, getComputedStyle(e).color, ground]);
     });
     if (pictures) await page.screenshot({ path: path.join(pictures, `${what}-${scheme}.png`) });
   }
