@@ -179,6 +179,14 @@ func (f *field) canaries(words ...string) {
 }
 
 var platformCases = []fieldCase{
+	{"WIN-01", "elsewhere another case is another name", 2, "source.unset", func(f *field) ended {
+		if !modesHold {
+			return ended{exit: 2, refusal: "source.unset"}
+		}
+		f.environ = append(f.environ, "Mcpc_Foo=x")
+		f.child(modernChild(), []string{"MCPC_FOO"}, "")
+		return f.run("discover", "s")
+	}},
 	{"WIN-02", "no shell reads the arguments", 0, "", func(f *field) ended {
 		const args = `a & calc %USERNAME% x"y ^ $(id) | ; 'z' \`
 		f.child(modernChild(), nil, "")
