@@ -40,6 +40,7 @@ type callOptions struct {
 	args                string
 	argsSet             bool
 	dryRun, recheck     bool
+	help                bool
 	save                string
 	timeout             time.Duration
 }
@@ -61,6 +62,9 @@ func newCall(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if o.help {
+				return named(a.helpTool(s, o), s)
+			}
 			return named(a.call(cmd.Context(), s, words, o), s)
 		},
 	}
@@ -70,6 +74,7 @@ func newCall(a *app) *cobra.Command {
 	f.StringVar(&o.snapshot, "snapshot", "", "read the pinned snapshot from `FILE`, not from the store")
 	f.StringVar(&o.tool, "tool", "", "call the tool `NAME`, which may start with a dash")
 	f.StringVar(&o.args, "args", "", "take all arguments from `JSON`, @FILE, or - (stdin)")
+	f.BoolVar(&o.help, "help-tool", false, "show the tool and its arguments, and call nothing")
 	f.BoolVar(&o.dryRun, "dry-run", false, "print the bytes that would be sent, and send nothing")
 	f.BoolVar(&o.recheck, "recheck", false, "first look whether the tool is still as it was pinned")
 	f.StringVar(&o.save, "save", "", "write each image, audio and blob to a new file in `DIR`")

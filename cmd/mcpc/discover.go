@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"fmt"
 	"strings"
@@ -82,7 +82,9 @@ func (a *app) take(ctx context.Context, c *conversation, session *negotiate.Sess
 		return nil, err
 	}
 	h := session.Handshake()
-	snap, err := snapshot.Take(ctx, session, snapshot.Context{
+	list := c.app.listing(session)
+	defer list.bar.clear()
+	snap, err := snapshot.Take(ctx, list, snapshot.Context{
 		Server:    id,
 		Protocol:  h.Protocol,
 		Recorded:  c.recorded(),
@@ -105,7 +107,7 @@ func because(h negotiate.Handshake) string {
 
 func (a *app) printDiscovery(s *config.Server, d *discovery) error {
 	if a.json {
-		return a.printJSON(discoveryDocument(d))
+		return a.streamJSON(func(w *bufio.Writer) { writeDiscovery(w, d) })
 	}
 	p := a.page()
 	p.header(label(s), place(s))
@@ -122,34 +124,30 @@ func (a *app) printDiscovery(s *config.Server, d *discovery) error {
 	return p.flush()
 }
 
-// discoveryDocument is the discovery/1 document, the server's bytes spliced in.
-func discoveryDocument(d *discovery) []byte {
-	var b bytes.Buffer
-	b.WriteString(`{"mcpc":"discovery/1","server":`)
-	b.Write(d.Server.AppendJSON(nil))
-	fmt.Fprintf(&b, ",\n\"protocol\":%s,\"id\":%s,\n\"handshake\":", strictjson.Quote(d.Protocol), strictjson.Quote(string(d.ID)))
-	b.Write(d.Handshake)
-	b.WriteString(",\n\"tools\":[")
+// writeDiscovery writes the discovery/1 document, the server's bytes spliced in.
+func writeDiscovery(w *bufio.Writer, d *discovery) {
+	fmt.Fprintf(w, `{"mcpc":"discovery/1","server":%s,`+"\n", d.Server.AppendJSON(nil))
+	fmt.Fprintf(w, `"protocol":%s,"id":%s,`+"\n", strictjson.Quote(d.Protocol), strictjson.Quote(string(d.ID)))
+	fmt.Fprintf(w, `"handshake":%s,`+"\n"+`"tools":[`, d.Handshake)
 	for i, t := range d.Tools {
-		comma(&b, i)
-		fmt.Fprintf(&b, "\n{\"name\":%s,\"digest\":%s,\"descriptor\":", strictjson.Quote(t.Name), strictjson.Quote(string(t.Digest)))
-		b.Write(t.Descriptor)
-		b.WriteByte('}')
+		comma(w, i)
+		fmt.Fprintf(w, "\n{\"name\":%s,\"digest\":%s,\"descriptor\":", strictjson.Quote(t.Name), strictjson.Quote(string(t.Digest)))
+		_, _ = w.Write(t.Descriptor)
+		_ = w.WriteByte('}')
 	}
-	b.WriteString("],\n\"rejected\":[")
+	_, _ = w.WriteString("],\n\"rejected\":[")
 	for i, r := range d.Rejected {
-		comma(&b, i)
-		fmt.Fprintf(&b, "\n{\"page\":%d,\"index\":%d,\"reason\":%s,\"descriptor\":", r.Page, r.Index, strictjson.Quote(r.Reason))
-		b.Write(r.Descriptor)
-		b.WriteByte('}')
+		comma(w, i)
+		fmt.Fprintf(w, "\n{\"page\":%d,\"index\":%d,\"reason\":%s,\"descriptor\":", r.Page, r.Index, strictjson.Quote(r.Reason))
+		_, _ = w.Write(r.Descriptor)
+		_ = w.WriteByte('}')
 	}
-	b.WriteString("]}")
-	return b.Bytes()
+	_, _ = w.WriteString("]}")
 }
 
-func comma(b *bytes.Buffer, i int) {
+func comma(w *bufio.Writer, i int) {
 	if i > 0 {
-		b.WriteByte(',')
+		_ = w.WriteByte(',')
 	}
 }
 

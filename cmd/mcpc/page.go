@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -17,12 +18,13 @@ type page struct {
 	w     *bufio.Writer
 	safe  func(string) string // for one line
 	lines func(string) string // for text of several lines
+	width int                 // of the terminal; 0 for a pipe or a file, where no line is broken
 }
 
 func (a *app) page() *page {
 	p := &page{w: bufio.NewWriterSize(a.stdout, 64<<10), safe: oneLine, lines: asIs}
 	if a.outTTY {
-		p.safe, p.lines = terminal.Escape, terminal.EscapeLines
+		p.safe, p.lines, p.width = terminal.Escape, terminal.EscapeLines, max(terminal.Width(a.stdout), 40)
 	}
 	return p
 }
@@ -47,7 +49,7 @@ func (p *page) linef(format string, args ...any) { p.line(fmt.Sprintf(format, ar
 
 // header prints a name in the first column and a value in the second.
 func (p *page) header(name, value string) {
-	p.line(pad(p.safe(name), 12) + " " + p.safe(value))
+	p.hang(pad(p.safe(name), 12)+" ", p.safe(value))
 }
 
 func (p *page) tools(tools []snapshot.Tool) {
@@ -57,7 +59,7 @@ func (p *page) tools(tools []snapshot.Tool) {
 	}
 	width = min(width, 32)
 	for i := range tools {
-		p.linef("  %s  %s", pad(p.safe(tools[i].Name), width), p.safe(tools[i].Describe().Title))
+		p.hang("  "+pad(p.safe(tools[i].Name), width)+"  ", p.safe(tools[i].Describe().Title))
 	}
 }
 
@@ -87,12 +89,44 @@ func (p *page) rows(rows [][]string) {
 		}
 	}
 	for _, r := range rows {
-		cells := make([]string, len(r))
-		for i, c := range r {
-			cells[i] = pad(c, widths[i])
+		last := len(r) - 1
+		head := ""
+		for i, c := range r[:last] {
+			head += pad(c, widths[i]) + "   "
 		}
-		p.line(strings.Join(cells, "   "))
+		p.hang(head, r[last])
 	}
+}
+
+// hang prints a line whose end is text that may be long: on a terminal it goes on below itself, or below the whole line
+// where there is little room beside it.
+func (p *page) hang(head, text string) {
+	const room, indent = 30, 4
+	left := p.width - columns(head)
+	switch {
+	case p.width == 0 || columns(text) <= left:
+		p.line(head + text)
+		return
+	case left < room:
+		p.line(head)
+		head, left = strings.Repeat(" ", indent), p.width-indent
+	}
+	for _, line := range wrapped(text, left) {
+		p.line(head + line)
+		head = strings.Repeat(" ", columns(head))
+	}
+}
+
+// wrapped breaks a line at spaces, so that each part has at most width columns; a longer word stays whole.
+func wrapped(text string, width int) (lines []string) {
+	line := ""
+	for _, word := range strings.SplitAfter(text, " ") {
+		if line != "" && columns(line)+columns(strings.TrimRight(word, " ")) > width {
+			lines, line = append(lines, line), ""
+		}
+		line += word
+	}
+	return append(lines, line)
 }
 
 func (p *page) flush() error {
@@ -120,6 +154,25 @@ func (a *app) printJSON(doc []byte) error {
 		doc = append(doc, '\n')
 	}
 	return a.write(doc)
+}
+
+// streamJSON prints a document that may be large as it is written. For a terminal it is collected first, since what is
+// escaped depends on what stands before it.
+func (a *app) streamJSON(document func(*bufio.Writer)) error {
+	if a.outTTY {
+		var whole bytes.Buffer
+		w := bufio.NewWriter(&whole)
+		document(w)
+		_ = w.Flush() // into memory
+		return a.printJSON(whole.Bytes())
+	}
+	w := bufio.NewWriterSize(a.stdout, 64<<10)
+	document(w)
+	_ = w.WriteByte('\n')
+	if w.Flush() != nil { // a writer keeps its first error
+		return refusal.New(refusal.OutputWrite)
+	}
+	return nil
 }
 
 func (a *app) write(b []byte) error {

@@ -8,6 +8,7 @@ import (
 
 	"mcpc/internal/refusal"
 	"mcpc/internal/snapshot"
+	"mcpc/internal/spelling"
 	"mcpc/internal/strictjson"
 	"mcpc/internal/terminal"
 )
@@ -66,7 +67,11 @@ func noTool(s *snapshot.Snapshot, name string) error {
 	if reason, ok := s.RejectedAs(name); ok {
 		return refusal.New(refusal.AuthorityToolRejected, refusal.Own("tool", name), refusal.Own("reason", reason))
 	}
-	return refusal.New(refusal.SnapshotNoTool, refusal.Own("tool", name), refusal.Hash("snapshot", s.ID))
+	r := refusal.New(refusal.SnapshotNoTool, refusal.Own("tool", name), refusal.Hash("snapshot", s.ID))
+	if near := spelling.Nearest(name, toolNames(s)); near != "" {
+		return r.With(refusal.Own("near", near))
+	}
+	return r
 }
 
 // tool prints a descriptor to be read. The layout keeps server text apart from ours: it is indented or in quotes.
@@ -75,7 +80,7 @@ func (p *page) tool(t *snapshot.Tool) {
 	head := []string{p.safe(t.Name), p.safe(d.Title), "digest " + t.Digest.Short()}
 	p.line(strings.Join(slices.DeleteFunc(head, func(s string) bool { return s == "" }), "   "))
 	if d.Description != "" {
-		p.line(`"` + p.lines(d.Description) + `"`)
+		p.quote(p.lines(d.Description))
 	}
 	if len(d.Arguments) > 0 {
 		p.line("")
@@ -89,7 +94,15 @@ func (p *page) tool(t *snapshot.Tool) {
 	if d.Annotations == nil {
 		p.line("annotations   none")
 	} else {
-		p.line("annotations (kept, not interpreted)   " + p.safe(string(d.Annotations)))
+		p.hang("annotations (kept, not interpreted)   ", p.safe(string(d.Annotations)))
+	}
+}
+
+// quote prints text of a server between quotation marks.
+func (p *page) quote(text string) {
+	text = `"` + text + `"`
+	for line := range strings.SplitSeq(text, "\n") {
+		p.hang("", line)
 	}
 }
 

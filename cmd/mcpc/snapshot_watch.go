@@ -144,7 +144,12 @@ func (a *app) openPost(ctx context.Context, s *config.Server) (post, error) {
 		c.end()
 		return nil, err
 	}
-	return &standing{session, c}, nil
+	p := &standing{session, c}
+	if !session.CanListen() {
+		_ = p.Close()
+		return nil, refusal.New(refusal.FeatureListen)
+	}
+	return p, nil
 }
 
 // Candidate of a child comes from the child that announced the change: another would be another server. Over HTTP it is

@@ -14,7 +14,7 @@ func TestServer(t *testing.T) {
 		t.Fatal(s, err)
 	}
 	for name, near := range map[string]any{
-		"Docs": "docs", "doc": "docs", "docss": "docs", "dosc": nil, "dcs": "docs", "dxcs": "docs", "every": "everything",
+		"Docs": "docs", "doc": "docs", "docss": "docs", "dosc": "docs", "dcs": "docs", "dxcs": "docs", "every": "everything",
 		"x": nil, "": nil, "d": nil,
 	} {
 		_, err := c.Server(name)

@@ -29,7 +29,7 @@ var mayImport = map[string][]string{
 	"strictjson": {},
 	"terminal":   {},
 	"spelling":   {},
-	"config":     {"refusal", "strictjson"},
+	"config":     {"refusal", "spelling", "strictjson"},
 	"transport":  {"config", "refusal", "strictjson"},
 	"negotiate":  {"transport", "config", "refusal", "strictjson"},
 	"schema":     {"refusal", "strictjson"},

@@ -35,6 +35,10 @@ func (s *Session) Listen(ctx context.Context, onChange func()) error {
 	return nil
 }
 
+// CanListen reports whether Listen is worth a try: a modern server says only when it is asked, a legacy one says so in
+// its handshake.
+func (s *Session) CanListen() bool { return s.Modern() || s.announcesChanges() }
+
 // announcesChanges reports the capability tools.listChanged, without which a legacy server announces nothing.
 func (s *Session) announcesChanges() bool {
 	capabilities, _ := strictjson.Member(s.handshake.Result, "capabilities")

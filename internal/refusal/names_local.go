@@ -38,7 +38,7 @@ var (
 	SnapshotVersion   = define("snapshot.version", ExitRefused, "the file is not a snapshot of a version that mcpc reads", "path")
 	SnapshotWrite     = define("snapshot.write", ExitPeer, "the snapshot cannot be written[ to {path}]", "path")
 	SnapshotUnstable  = define("snapshot.unconfirmed", ExitPeer, "two listings of the same server differ")
-	SnapshotNoTool    = define("snapshot.no_such_tool", ExitUsage, "the snapshot has no tool {tool}", "tool", "snapshot")
+	SnapshotNoTool    = define("snapshot.no_such_tool", ExitUsage, "the snapshot has no tool {tool}[; did you mean {near}?]", "tool", "snapshot", "near")
 	SnapshotServer    = define("snapshot.other_server", ExitRefused, "the two snapshots are of different servers")
 )
 
