@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -145,7 +146,7 @@ func writeDiscovery(w *bufio.Writer, d *discovery) {
 	_, _ = w.WriteString("]}")
 }
 
-func comma(w *bufio.Writer, i int) {
+func comma(w io.ByteWriter, i int) {
 	if i > 0 {
 		_ = w.WriteByte(',')
 	}
