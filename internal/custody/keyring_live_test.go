@@ -106,14 +106,16 @@ func (d *desktop) keyring(data string, more ...string) *desktop {
 	}
 }
 
-// running returns the processes that have the mark.
+// running returns the processes that have the mark. The browser is not among them: it is the person's, and may well
+// still show its page when the sign-in is over.
 func (d *desktop) running() []int {
 	var pids []int
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
 		environ, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "environ"))
-		if err == nil && bytes.Contains(environ, []byte(d.mark)) {
+		argv, _ := os.ReadFile(filepath.Join("/proc", e.Name(), "cmdline"))
+		if err == nil && bytes.Contains(environ, []byte(d.mark)) && !bytes.Contains(argv, []byte("\x00browser\x00")) {
 			pids = append(pids, pid)
 		}
 	}

@@ -228,7 +228,7 @@ func serveTools(rw http.ResponseWriter, req *http.Request) {
 	_, _ = fmt.Fprintf(rw, `{"jsonrpc":"2.0","id":%s,"result":%s}`, id, result)
 }
 
-// docs is the world's endpoint in a configuration, with other members beside its URL.
+// docs is the world's endpoint in a configuration.
 func docs(w *oauthtest.World) object {
-	return object{"docs": object{"http": object{"url": w.Endpoint()}}}
+	return object{"docs": object{"http": object{"url": w.Endpoint()}, "limits": object{"sign_in_ms": 30_000}}}
 }

@@ -44,7 +44,7 @@ type World struct {
 	rotate    bool
 	answer    map[string]any // members put over a token answer; nil leaves one out
 	behind    http.HandlerFunc
-	length    int      // of every secret; 0 for what is enough
+	length    int      // of tokens; 0 for what is enough
 	refused   []string // OAuth error codes that were answered
 }
 
@@ -101,7 +101,7 @@ func (w *World) recorded(name string, serve http.HandlerFunc) http.HandlerFunc {
 
 func (w *World) record(name string, req *http.Request) http.HandlerFunc {
 	r := Request{Line: name + " " + req.Method + " " + req.URL.EscapedPath(), Header: req.Header.Clone()}
-	body, _ := io.ReadAll(io.LimitReader(req.Body, 64<<10))
+	body, _ := io.ReadAll(io.LimitReader(req.Body, 1<<20))
 	r.Body, r.Form = string(body), req.URL.Query()
 	req.Body = io.NopCloser(strings.NewReader(r.Body))
 	if strings.HasPrefix(req.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
@@ -174,7 +174,7 @@ func (w *World) Answer(member string, value any) { w.change(func() { w.answer[me
 // Behind sets what answers a request to the MCP endpoint whose token is good. It is called for one request at a time.
 func (w *World) Behind(h http.HandlerFunc) { w.change(func() { w.behind = h }) }
 
-// Lengthen makes tokens and other secrets from now on at least n bytes long.
+// Lengthen makes access and refresh tokens from now on at least n bytes long.
 func (w *World) Lengthen(n int) { w.change(func() { w.length = n }) }
 
 // Need makes the MCP endpoint demand a scope with a 403.
@@ -225,7 +225,7 @@ func (w *World) change(f func()) {
 func (w *World) fresh(kind string) string {
 	w.serial++
 	s := fmt.Sprintf("CANARY-%s-%04d", kind, w.serial)
-	if len(s) < w.length {
+	if (kind == "ACCESS" || kind == "REFRESH") && len(s) < w.length {
 		s += strings.Repeat("x", w.length-len(s))
 	}
 	w.secrets = append(w.secrets, s)
