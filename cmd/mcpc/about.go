@@ -169,19 +169,6 @@ const argumentsTopic = `The arguments of mcpc call are one JSON object, built fr
 A key twice, a key that the tool does not declare, and JSON that is not strict
 are refused before anything is sent. Stdin is read for --args - only.`
 
-const authorityTopic = `What may be called is the intersection of two files on your disk.
-
-  snapshot    what the server said, kept byte for byte:  mcpc snapshot take
-  authority   what you allow, written and signed by you: mcpc authority draft
-
-The authority document pins the snapshot by its id, so a grant by name means the
-descriptor that was reviewed. A server that changes cannot reach what is in use;
-to move on, take a new snapshot, read what changed, and grant again.
-
-mcpc call looks for the document at --authority FILE, else at the server's
-"authority" in the configuration, else at authority/SERVER.json beside the
-configuration. It takes the snapshot from --snapshot FILE, else from the store.`
-
 func helpTopics() []*cobra.Command {
 	topic := func(name, short, long string) *cobra.Command {
 		return &cobra.Command{Use: name, Short: short, Long: long}
@@ -190,6 +177,5 @@ func helpTopics() []*cobra.Command {
 		topic("exit-codes", "What the exit codes mean", exitCodes),
 		topic("environment", "Environment variables that are read", environment),
 		topic("arguments", "How the arguments of a call are written", argumentsTopic),
-		topic("authority-documents", "How snapshot and authority decide", authorityTopic),
 	}
 }

@@ -19,9 +19,27 @@ import (
 	"mcpc/internal/strictjson"
 )
 
-const authorityLong = `An authority document says, in a person's words, which tools of one snapshot may
-be published and invoked, and with which arguments. mcpc reads it and never
-writes it: draft prints a proposal, and you decide.`
+// authorityLong is also the help topic: mcpc help authority.
+const authorityLong = `What may be called is the intersection of two files on your disk.
+
+  snapshot    what the server said, kept byte for byte:  mcpc snapshot take
+  authority   what you allow, written and signed by you: mcpc authority draft
+
+An authority document says which tools of one snapshot may be published and
+invoked, and with which arguments. mcpc reads it and never writes it: draft and
+renew print a proposal, and you decide.
+
+The document pins the snapshot by its id, so a grant by name means the very
+descriptor that was reviewed. A server that changes cannot reach what is in use.
+To move on:
+
+  mcpc snapshot take SERVER                       keep what it says now
+  mcpc snapshot diff OLD SERVER --authority FILE  read what changed
+  mcpc authority renew FILE --snapshot SERVER     carry the grants over
+
+mcpc call looks for the document at --authority FILE, else at the server's
+"authority" in the configuration, else at authority/SERVER.json beside the
+configuration. It takes the snapshot from --snapshot FILE, else from the store.`
 
 func newAuthority(a *app) *cobra.Command {
 	return group("authority", "Say what may be called, and see what that comes to", authorityLong,

@@ -64,6 +64,7 @@ func newRoot(a *app) *cobra.Command {
 	}
 	root.SetHelpCommand(newHelp())
 	root.SetCompletionCommandGroupID("about")
+	root.SetOut(a.stdout) // which the completion command asks for when it is made
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
 		if c.Name() == "completion" {
