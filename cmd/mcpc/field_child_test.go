@@ -31,7 +31,10 @@ func init() {
 //	out TEXT    writes TEXT to stdout, $ID replaced by the request's id
 //	errtext T   writes T to stderr
 //	err N       writes N bytes to stderr
+//	pages       what follows are not steps but the results, one for each time that this is asked
 //	fill N      answers with a result of some more bytes than N
+//	again TEXT  writes TEXT for as long as anybody reads
+//	erragain    the same to stderr
 //	env         answers with the names and values that the child sees
 //	wait MS     waits
 //	hear        waits for one more line
@@ -130,7 +133,7 @@ func child(path, pulse string) {
 	if len(os.Args) > 4 {
 		_ = os.WriteFile(path+".argv", []byte(os.Args[4]), 0o600)
 	}
-	c := &playedChild{script: script, path: path, in: bufio.NewReaderSize(os.Stdin, 1<<20)}
+	c := &playedChild{script: script, path: path, in: bufio.NewReaderSize(os.Stdin, 1<<20), pages: map[string]int{}}
 	c.play(atStart, "")
 	for {
 		line := c.hear()
@@ -144,6 +147,7 @@ type playedChild struct {
 	path   string
 	deaf   bool
 	in     *bufio.Reader
+	pages  map[string]int
 }
 
 // hear returns the next line of stdin. At its end the child ends too, or is deaf and stays.
@@ -174,6 +178,9 @@ func (f *field) heardByChild() string {
 
 func (c *playedChild) play(method, id string) {
 	steps, ok := c.script[method]
+	if len(steps) > 0 && steps[0] == "pages" {
+		steps = c.page(method, steps[1:])
+	}
 	if !ok && id != "" {
 		steps = []string{`out {"jsonrpc":"2.0","id":$ID,"error":{"code":-32601,"message":"` + prose + `"}}` + "\n"}
 	}
@@ -195,6 +202,9 @@ func (c *playedChild) play(method, id string) {
 			}
 			_, _ = out.WriteString("\"}}\n")
 			_ = out.Flush()
+		case "again", "erragain":
+			for again(word, rest) {
+			}
 		case "errtext":
 			_, _ = io.WriteString(os.Stderr, rest)
 		case "env":
@@ -216,6 +226,23 @@ func (c *playedChild) play(method, id string) {
 			c.deaf = true
 		}
 	}
+}
+
+// page returns the steps for the next result of a list.
+func (c *playedChild) page(method string, results []string) []string {
+	n := c.pages[method]
+	c.pages[method]++
+	return says(results[min(n, len(results)-1)])
+}
+
+// again writes a text, and returns whether that went well.
+func again(word, text string) bool {
+	out := os.Stdout
+	if word == "erragain" {
+		out = os.Stderr
+	}
+	_, err := io.WriteString(out, strings.Repeat(text, 1+4096/len(text)))
+	return err == nil
 }
 
 // says is the step that answers with a result.

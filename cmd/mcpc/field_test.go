@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -67,6 +68,7 @@ type field struct {
 	environ []string
 	person  *person
 	custody string
+	input   io.Reader // stdin in place of a text, where it is not nil
 
 	mu     sync.Mutex
 	pulses []net.Conn // one is held by every child; it breaks when the child ends
@@ -124,6 +126,12 @@ func (f *field) snapshotFile() string {
 	return kept[0]
 }
 
+// forgetSnapshots removes what is kept.
+func (f *field) forgetSnapshots() {
+	f.Helper()
+	f.must(os.RemoveAll(filepath.Join(f.home, "data/mcpc/snapshots")))
+}
+
 // editSnapshot changes the kept snapshot's text, which nobody but a test may.
 func (f *field) editSnapshot(old, with string) {
 	f.Helper()
@@ -179,7 +187,11 @@ func (f *field) runContext(ctx context.Context, stdin string, args ...string) en
 	var stdout bytes.Buffer
 	stderr := &watched{person: f.person}
 	begin := time.Now()
-	exit := run(ctx, args, f.environ, strings.NewReader(stdin), &stdout, stderr)
+	var in io.Reader = strings.NewReader(stdin)
+	if f.input != nil {
+		in = f.input
+	}
+	exit := run(ctx, args, f.environ, in, &stdout, stderr)
 	end := ended{exit: exit, stdout: stdout.String(), stderr: stderr.String(), took: time.Since(begin)}
 	lines := strings.Split(strings.TrimSpace(end.stderr), "\n")
 	var doc struct {

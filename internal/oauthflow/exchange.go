@@ -36,6 +36,19 @@ func (a *answer) object(depth int64) ([]byte, bool) {
 	return a.body, true
 }
 
+// bounds refuses an answer that is over a limit. An error answer is only looked at for its code, and may be nested as
+// it likes.
+func (f *Flow) bounds(a *answer) *refusal.Refusal {
+	var e *strictjson.Error
+	switch {
+	case a.over:
+		return refusal.New(refusal.LimitDocument, refusal.Num("limit", f.Limits.DocumentBytes))
+	case a.ok() && errors.As(strictjson.Validate(a.body, int(f.Limits.Depth)), &e) && e.Fault == strictjson.FaultDepth:
+		return refusal.New(refusal.LimitDepth, refusal.Num("limit", f.Limits.Depth))
+	}
+	return nil
+}
+
 // redirects says which redirect a request follows; a request with a body follows none.
 type redirects func(req *http.Request, via []*http.Request) error
 
@@ -132,8 +145,8 @@ func (f *Flow) document(ctx context.Context, u string) (doc []byte, status int, 
 	if a.status != http.StatusOK || strictjson.Kind(a.body) != '{' {
 		return nil, a.status, nil
 	}
-	if a.over {
-		return nil, a.status, refusal.New(refusal.LimitDocument, refusal.Num("limit", f.Limits.DocumentBytes))
+	if r := f.bounds(a); r != nil {
+		return nil, a.status, r
 	}
 	if _, ok := a.object(f.Limits.Depth); !ok {
 		return nil, a.status, refusal.New(refusal.OAuthMetadataInvalid, refusal.Own("member", "the document"))
@@ -161,8 +174,9 @@ func (f *Flow) post(
 		return nil, r
 	case a.status >= 300 && a.status < 400:
 		return nil, refusal.New(refusal.TransportRedirect, refusal.Num("status", a.status))
-	case a.over:
-		return nil, refusal.New(refusal.LimitDocument, refusal.Num("limit", f.Limits.DocumentBytes))
+	}
+	if r := f.bounds(a); r != nil {
+		return nil, r
 	}
 	return a, nil
 }
