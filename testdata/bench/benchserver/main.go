@@ -18,8 +18,9 @@ import (
 func main() {
 	tools := flag.Int("tools", 10, "how many tools")
 	page := flag.Int("page", 1000, "how many tools a page")
+	prose := flag.Int("prose", 0, "how many bytes more a description has")
 	flag.Parse()
-	if err := serve(peer.New(*tools, *page)); err != nil {
+	if err := serve(peer.New(*tools, *page, *prose)); err != nil {
 		fmt.Fprintln(os.Stderr, "benchserver:", err)
 		os.Exit(1)
 	}

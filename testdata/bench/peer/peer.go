@@ -7,29 +7,35 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // Peer is one tool list. Its pages are made when they are asked for: kept, they would make the server the largest
 // process of a run over stdio.
 type Peer struct {
 	tools, page int
+	prose       string // at the start of each description
 }
 
-// New makes a peer with that many tools, the first of them echo, in pages of the given size.
-func New(tools, page int) *Peer { return &Peer{tools, page} }
+// New makes a peer with that many tools, the first of them echo, in pages of the given size. Each of the others has a
+// description with that many bytes more than it needs.
+func New(tools, page, prose int) *Peer { return &Peer{tools, page, strings.Repeat("word ", prose/5)} }
 
 const echo = `{"name":"echo","description":"Returns the text.","inputSchema":{"type":"object",` +
 	`"properties":{"text":{"type":"string"}},"required":["text"]}}`
 
-const reading = `","title":"Readings","description":"Returns the readings of one kind of sensor over the last hours, as a ` +
-	`table with one row for each, newest first; the hours and the unit can be chosen.","inputSchema":` +
-	`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{` +
-	`"station":{"type":"string","description":"Which station to ask"},` +
-	`"hours":{"type":"integer","minimum":1,"maximum":240,"default":24,"description":"How far back"},` +
-	`"unit":{"type":"string","enum":["celsius","fahrenheit","kelvin"]},` +
-	`"sensors":{"type":"array","items":{"type":"object","properties":{"kind":{"type":"string"},"height":{"type":"number"}},` +
-	`"required":["kind"],"additionalProperties":false}}},"required":["station"],"additionalProperties":false},` +
-	`"annotations":{"readOnlyHint":true}}`
+const (
+	title   = `","title":"Readings","description":"`
+	reading = `Returns the readings of one kind of sensor over the last hours, as a ` +
+		`table with one row for each, newest first; the hours and the unit can be chosen.","inputSchema":` +
+		`{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","properties":{` +
+		`"station":{"type":"string","description":"Which station to ask"},` +
+		`"hours":{"type":"integer","minimum":1,"maximum":240,"default":24,"description":"How far back"},` +
+		`"unit":{"type":"string","enum":["celsius","fahrenheit","kelvin"]},` +
+		`"sensors":{"type":"array","items":{"type":"object","properties":{"kind":{"type":"string"},"height":{"type":"number"}},` +
+		`"required":["kind"],"additionalProperties":false}}},"required":["station"],"additionalProperties":false},` +
+		`"annotations":{"readOnlyHint":true}}`
+)
 
 // list appends one page of the tools/list result.
 func (p *Peer) list(b []byte, page int) []byte {
@@ -46,6 +52,8 @@ func (p *Peer) list(b []byte, page int) []byte {
 		}
 		b = append(b, `{"name":"reading_`...)
 		b = strconv.AppendInt(b, int64(i), 10)
+		b = append(b, title...)
+		b = append(b, p.prose...)
 		b = append(b, reading...)
 	}
 	b = append(b, ']')

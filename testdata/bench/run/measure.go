@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os/exec"
@@ -72,6 +73,12 @@ func (s samples) median(of func(sample) float64) float64 {
 	}
 	slices.Sort(values)
 	return values[len(values)/2]
+}
+
+// typical is the sample of the median wall time.
+func (s samples) typical() sample {
+	sorted := slices.SortedFunc(slices.Values(s), func(a, b sample) int { return cmp.Compare(a.wall, b.wall) })
+	return sorted[len(sorted)/2]
 }
 
 // once runs a command without keeping its output, which would count as our memory and then as its.

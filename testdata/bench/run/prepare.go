@@ -41,10 +41,7 @@ func (b *bench) sdk(args ...string) maker {
 
 // prepare builds everything, starts the servers, takes the snapshots and grants echo.
 func (b *bench) prepare() error {
-	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", b.home+"/", "./cmd/mcpc", "./testdata/bench/benchserver",
-		"./testdata/bench/stdioserver", "./testdata/bench/sdkclient", "./testdata/bench/emptycobra")
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
+	if err := b.build(); err != nil {
 		return err
 	}
 	var err error
@@ -82,6 +79,25 @@ func (b *bench) prepare() error {
 	return nil
 }
 
+// build makes mcpc as make build does, and the other programs as go build does.
+func (b *bench) build() error {
+	for _, c := range []struct {
+		env      string
+		programs []string
+	}{
+		{"CGO_ENABLED=0", []string{"./cmd/mcpc"}},
+		{"", []string{"./testdata/bench/benchserver", "./testdata/bench/stdioserver", "./testdata/bench/sdkclient", "./testdata/bench/emptycobra"}},
+	} {
+		args := append([]string{"build", "-trimpath", "-ldflags", "-s -w", "-o", b.home + "/"}, c.programs...)
+		cmd := exec.Command("go", args...)
+		cmd.Env, cmd.Stderr = append(os.Environ(), c.env), os.Stderr
+		if err := cmd.Run(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // serve starts an HTTP peer and returns its URL.
 func (b *bench) serve(args ...string) (string, error) {
 	cmd := b.command(append([]string{"./benchserver"}, args...)...)()
@@ -98,8 +114,15 @@ func (b *bench) serve(args ...string) (string, error) {
 }
 
 func (b *bench) stop() {
-	for _, cmd := range b.servers {
-		_ = cmd.Process.Kill() // they keep nothing that could be lost
-		_ = cmd.Wait()
+	for len(b.servers) > 0 {
+		b.stopLast()
 	}
+}
+
+// stopLast ends the server that was started last.
+func (b *bench) stopLast() {
+	last := len(b.servers) - 1
+	_ = b.servers[last].Process.Kill() // it keeps nothing that could be lost
+	_ = b.servers[last].Wait()
+	b.servers = b.servers[:last]
 }

@@ -15,9 +15,10 @@ import (
 func main() {
 	tools := flag.Int("tools", 10, "how many tools")
 	page := flag.Int("page", 1000, "how many tools a page")
+	prose := flag.Int("prose", 0, "how many bytes more a description has")
 	log := flag.String("log", "", "append the method of each message to this file")
 	flag.Parse()
-	if err := serve(peer.New(*tools, *page), *log); err != nil {
+	if err := serve(peer.New(*tools, *page, *prose), *log); err != nil {
 		fmt.Fprintln(os.Stderr, "stdioserver:", err)
 		os.Exit(1)
 	}
