@@ -90,7 +90,7 @@ func (s *Session) errorRefusal(method string, a answer, fields ...refusal.Field)
 	case !s.Modern():
 	case code == codeHeaderMismatch:
 		no := refusal.New(refusal.ProtocolHeaderMismatch, fields...)
-		return no.Hint("the schema of the tool may have changed: " + s.snapshotCommand())
+		return no.Hint("the schema of the tool may have changed" + s.snapshotCommand())
 	case code == codeMissingCapability:
 		return missingCapability(a.rpc.Data, fields...)
 	case code == codeUnsupportedVersion:
@@ -110,12 +110,16 @@ func (s *Session) stale(no *refusal.Refusal, a answer) *refusal.Refusal {
 	if !s.resumed || !other {
 		return no
 	}
-	return no.Hint("the server may no longer speak what its snapshot records; " + s.snapshotCommand())
+	return no.Hint("the server may no longer speak what its snapshot records" + s.snapshotCommand())
 }
 
+// snapshotCommand is the second line of a hint. A server that was given as a command line has no name to type.
 func (s *Session) snapshotCommand() string {
-	if s.server.Name == "" {
-		return "take a new snapshot"
+	switch {
+	case s.server.Name != "":
+		return "\nmcpc snapshot take " + refusal.Word(s.server.Name)
+	case s.server.HTTP != nil:
+		return "\nmcpc snapshot take " + refusal.Word(s.server.HTTP.URL)
 	}
-	return "mcpc snapshot take " + s.server.Name
+	return "; take a new snapshot"
 }

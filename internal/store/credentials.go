@@ -131,7 +131,7 @@ func (c *Credentials) open(ctx context.Context, b Binding, file []byte) (*Creden
 
 func altered(path string) error {
 	return refusal.New(refusal.CustodyAltered, refusal.Own("path", path)).
-		Hint("mcpc login SERVER signs in again and keeps the old file beside the new one")
+		Hint("sign in again; the old file is kept beside the new one")
 }
 
 // readSealed reads a file that only its owner can come at, in a folder that only its owner can come at; nil means that

@@ -57,7 +57,7 @@ func (k *Key) present(ctx context.Context) ([keyBytes]byte, error) {
 
 func (k *Key) lost() error {
 	return refusal.New(refusal.CustodyKeyLost, refusal.Own("kind", k.kind())).
-		Hint("put the key back; or mcpc logout for each of mcpc credentials, and sign in again")
+		Hint("put the key back; or log out of each server with a credential, and sign in again\nmcpc credentials")
 }
 
 func (k *Key) kind() string {

@@ -80,7 +80,7 @@ func (s Snapshots) Resolve(prefix string) (strictjson.Digest, error) {
 	hexed := strings.TrimPrefix(prefix, "sha256:")
 	if len(hexed) < minPrefix || len(hexed) > 64 || strings.Trim(hexed, "0123456789abcdef") != "" {
 		return "", refusal.New(refusal.SnapshotMissing, refusal.Own("snapshot", prefix)).
-			Hint("a snapshot's id is given by 12 or more of its hex digits; mcpc snapshot list")
+			Hint("a snapshot's id is given by 12 or more of its hex digits\nmcpc snapshot list")
 	}
 	all, err := s.List()
 	if err != nil {
