@@ -59,6 +59,7 @@ type httpCarrier struct {
 type httpState struct {
 	protocol Protocol
 	session  string // legacy only; "" for none
+	http2    bool   // the session came by HTTP/2
 	token    config.Secret
 }
 
@@ -115,6 +116,7 @@ func (c *httpCarrier) Exchange(ctx context.Context, req *Request, note func(Noti
 	defer c.inbox.end()
 	x := c.exchange(ctx, req, encodeRequest(c.lastID, req))
 	defer x.cancel()
+	defer x.tell(note)
 	resp, f := x.deliver()
 	if f != nil {
 		x.giveUp(f)

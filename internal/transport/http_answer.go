@@ -71,7 +71,7 @@ func (x *httpExchange) readJSON(resp *http.Response) (*Response, *Failure) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil, x.noMessage(status)
 	}
-	d, no := c.inbox.frame(body)
+	d, no := x.inbox.frame(body)
 	switch {
 	case no != nil:
 		return nil, malformedFrame(no, status)
@@ -122,7 +122,7 @@ func (x *httpExchange) pump(in *eventReader, status int, note func(Notification)
 			continue // only messages carry frames; an empty one primes the client with an id
 		}
 		c.options.Trace.Received(x.req.Method, status, ev.data)
-		d, no := c.inbox.frame(ev.data)
+		d, no := x.inbox.frame(ev.data)
 		switch {
 		case no != nil:
 			return nil, malformedFrame(no, status)
@@ -188,6 +188,10 @@ func (x *httpExchange) get(lastID string) (resp *http.Response, again bool) {
 		return resp, true
 	}
 	_ = resp.Body.Close()
+	if resp.StatusCode == http.StatusConflict && x.beside != nil {
+		x.endBeside() // the server has one stream at a time, and the answer needs it
+		return nil, true
+	}
 	return nil, resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests
 }
 
@@ -201,7 +205,7 @@ func (x *httpExchange) keepSession(resp *http.Response) {
 	c := x.carrier
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.state.session = id
+	c.state.session, c.state.http2 = id, resp.ProtoMajor >= 2
 }
 
 func notVisible(r rune) bool { return r < '!' || r > '~' }

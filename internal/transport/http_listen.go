@@ -16,8 +16,8 @@ type Listener interface {
 	Listen(ctx context.Context, note func(Notification)) error
 }
 
-// Listen opens the stream of a legacy server (2025-11-25, "Listening for Messages from the Server"). Nothing else ever
-// opens it: a call must not depend on it.
+// Listen opens the stream of a legacy server (2025-11-25, "Listening for Messages from the Server"). A call has it open
+// too, and does not depend on it; see beside.
 func (c *httpCarrier) Listen(ctx context.Context, note func(Notification)) error {
 	c.inbox.begin(0, "") // no request is in flight, so any response is refused
 	x := c.exchange(ctx, &Request{Method: http.MethodGet}, nil)

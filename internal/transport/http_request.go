@@ -29,13 +29,18 @@ type httpExchange struct {
 	frame        []byte
 	notification bool
 	patience     time.Duration // to the caller's deadline; 0 without one
+	inbox        *inbox        // that its answer goes through
 	state        httpState     // as it was for the last try
 	sent         atomic.Bool   // some of it was written: it may have run
 	resumes      int           // of its stream, since that last brought something new
+	beside       *beside       // nil where there is none
+	changed      bool          // the server said beside it that its tools changed
 }
 
 func (c *httpCarrier) exchange(ctx context.Context, req *Request, frame []byte) *httpExchange {
-	x := &httpExchange{carrier: c, outer: ctx, verb: http.MethodPost, req: req, id: c.lastID, frame: frame}
+	x := &httpExchange{
+		carrier: c, outer: ctx, verb: http.MethodPost, req: req, id: c.lastID, frame: frame, inbox: &c.inbox,
+	}
 	inner, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(c.closed, cancel)
 	x.ctx, x.cancel = inner, func() { stop(); cancel() }
@@ -79,6 +84,7 @@ func (x *httpExchange) send() (*http.Response, *Failure) {
 	if !x.state.protocol.Legacy && !x.modernHeaders(r.Header) {
 		return nil, &Failure{Refusal: refusal.New(refusal.Internal)}
 	}
+	x.openBeside()
 	if x.frame != nil {
 		c.options.Trace.Sent(x.req.Method, x.frame)
 	}

@@ -16,7 +16,7 @@ type inbox struct {
 	method    string           // its method
 	messages  int64            // seen since begin
 	abandoned map[int64]string // ids given up, whose answer may still come: method by id; stays empty on HTTP
-	asked     []string
+	asked     []string         // since begin
 }
 
 // delivery is what to do with one message: exactly one member is set, or none, then the message is dropped.
@@ -33,8 +33,11 @@ type late struct {
 	response *Response
 }
 
-// begin says which request is in flight, 0 for none yet; the messages from here on are counted for its answer.
-func (in *inbox) begin(id int64, method string) { in.flight, in.method, in.messages = id, method, 0 }
+// begin says which request is in flight, 0 for none yet; the messages from here on are counted for its answer, and what
+// the server asks is asked meanwhile.
+func (in *inbox) begin(id int64, method string) {
+	in.flight, in.method, in.messages, in.asked = id, method, 0, nil
+}
 
 // end says that the request in flight has its answer.
 func (in *inbox) end() { in.flight, in.method = 0, "" }

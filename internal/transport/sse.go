@@ -26,9 +26,10 @@ type event struct {
 // difference. A lone CR ends its line at once, so that an event is not held back until the byte after it comes.
 type eventReader struct {
 	in      *bufio.Reader
-	limit   int64 // of the data of one event
-	started bool  // the byte order mark, where there was one, is behind
-	skipLF  bool  // the line before ended with CR; a LF here still belongs to that
+	limit   int64  // of the data of one event
+	buffer  []byte // of the line that is read, for the next one again
+	started bool   // the byte order mark, where there was one, is behind
+	skipLF  bool   // the line before ended with CR; a LF here still belongs to that
 
 	id     string        // of the last dispatched event; "" for none
 	nextID string        // takes effect when the event is dispatched
@@ -71,9 +72,10 @@ func (r *eventReader) field(line []byte, ev *event, some bool) (bool, error) {
 	switch string(name) {
 	case "data":
 		if !some {
-			ev.data = value
+			ev.data, r.buffer = value, nil // the event's own from now on
 		} else {
-			ev.data = append(append(ev.data, '\n'), value...)
+			ev.data = appendWithin(ev.data, r.limit, '\n')
+			ev.data = appendWithin(ev.data, r.limit, value...)
 		}
 		if int64(len(ev.data)) > r.limit {
 			return true, r.overLimit()
@@ -106,13 +108,13 @@ func usableID(id []byte) string {
 	return string(id)
 }
 
-// line returns the next whole line without its end. Of a comment only the colon is kept, so that a comment may be of
+// line returns the next whole line without its end; it is valid until the next call. Of a comment only the colon is kept, so that a comment may be of
 // any length.
 func (r *eventReader) line() ([]byte, error) {
 	if err := r.start(); err != nil {
 		return nil, err
 	}
-	var line []byte
+	line := r.buffer[:0]
 	for {
 		window, err := r.window()
 		if err != nil {
@@ -123,7 +125,7 @@ func (r *eventReader) line() ([]byte, error) {
 		if end >= 0 {
 			part = window[:end]
 		}
-		if line = append(line, part...); len(line) > 0 && line[0] == ':' {
+		if line = appendWithin(line, r.limit, part...); len(line) > 0 && line[0] == ':' {
 			line = line[:1]
 		}
 		if int64(len(line)) > r.limit+int64(len("data: ")) {
@@ -132,6 +134,7 @@ func (r *eventReader) line() ([]byte, error) {
 		if end >= 0 {
 			r.skipLF = window[end] == '\r'
 			r.discard(end + 1)
+			r.buffer = line
 			return line, nil
 		}
 		r.discard(len(part))

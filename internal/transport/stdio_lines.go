@@ -53,7 +53,7 @@ func (l *lineReader) line() ([]byte, error) {
 	var line []byte
 	for {
 		part, err := l.r.ReadSlice('\n')
-		line = append(line, part...)
+		line = appendWithin(line, l.limit, part...)
 		if over(line, l.limit) {
 			return nil, errLineOver
 		}
@@ -61,6 +61,17 @@ func (l *lineReader) line() ([]byte, error) {
 			return withoutEnd(line), err
 		}
 	}
+}
+
+// appendWithin is append for what is read up to a limit. It doubles the room, where append takes many smaller steps and
+// leaves more behind, and at last makes just the room of the limit: a peer that sends without end must not cost several
+// times what it may send.
+func appendWithin(b []byte, limit int64, more ...byte) []byte {
+	if need := len(b) + len(more); need > cap(b) {
+		room := min(2*int64(cap(b)), limit+int64(len(more)))
+		b = append(make([]byte, 0, max(int64(need), room)), b...)
+	}
+	return append(b, more...)
 }
 
 func withoutEnd(line []byte) []byte {

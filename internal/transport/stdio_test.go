@@ -280,7 +280,7 @@ func TestStdioStdinClosed(t *testing.T) {
 
 func TestStdioRestart(t *testing.T) {
 	t.Parallel()
-	s := dialFake(t, fakeOptions(t, `expect "id":1,`, answer, `write {"jsonrpc":"2.0","id":1,"method":"roots/list"}\n`, "read", "exit 1"))
+	s := dialFake(t, fakeOptions(t, `expect "id":1,`, answer, "read", `write {"jsonrpc":"2.0","id":1,"method":"roots/list"}\n`, "exit 1"))
 	for range 3 {
 		if _, err := s.Exchange(soon(t), echo, nil); err != nil {
 			t.Fatal(err)

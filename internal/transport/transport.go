@@ -72,8 +72,9 @@ type Carrier interface {
 	Use(Protocol)
 	// Restart begins again with a fresh process or connection, without session or negotiated protocol.
 	Restart(ctx context.Context) error
-	// Asked returns the methods of the requests that the server sent and was refused, from the closed set
-	// roots/list, sampling/createMessage, elicitation/create and "" for any other, in order, without repeats.
+	// Asked returns the methods of the requests that the server sent while the last exchange was under way, and was
+	// refused, from the closed set roots/list, sampling/createMessage, elicitation/create and "" for any other, in
+	// order, without repeats. What it sent before the request of that exchange was written does not count.
 	Asked() []string
 	// Close ends the connection within the shutdown limit and leaves no process behind.
 	Close() error
