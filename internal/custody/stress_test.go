@@ -124,7 +124,7 @@ func TestKilledProcessesSpendNoMore(t *testing.T) {
 		case last.code != 0 || e.cutOff > 0:
 			t.Fatalf("%v%d must sign in, %d were killed", last, e.cutOff, e.killed)
 		}
-		span = e.took
+		span = e.took * 2 / 3 // so that most victims are still at work
 	}
 	n, refused := len(w.Requests(tokenLine)), len(w.Refused())
 	if n != *expiries+refused+signIns-1 || refused < lost || refused > 2*lost || p.browsers() != signIns {

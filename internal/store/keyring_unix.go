@@ -55,6 +55,7 @@ const (
 	errorLocked       = "org.freedesktop.Secret.Error.IsLocked"
 	errorNoOwner      = "org.freedesktop.DBus.Error.NameHasNoOwner"
 	errorNoService    = "org.freedesktop.DBus.Error.ServiceUnknown"
+	errorNoReply      = "org.freedesktop.DBus.Error.NoReply"
 	methodActivatable = "org.freedesktop.DBus.ListActivatableNames"
 )
 
@@ -73,7 +74,8 @@ func attributes(service, account string) map[string]string {
 	return map[string]string{"service": service, "username": account}
 }
 
-// secretSession is one connection with a session on it. Secrets go over the bus's socket in the clear, as is usual.
+// secretSession is one connection, and a session on it once one is open. Secrets go over the bus's socket in the clear,
+// as is usual.
 type secretSession struct {
 	ctx   context.Context
 	conn  *dbus.Conn
@@ -89,14 +91,18 @@ func (s secretService) connect(ctx context.Context, flags dbus.Flags) (*secretSe
 	if err != nil {
 		return nil, keyringUnavailable("the session bus does not answer")
 	}
-	b := &secretSession{ctx, conn, "", flags}
+	return &secretSession{ctx, conn, "", flags}, nil
+}
+
+// open opens the session in which a secret is handed over. It is never the first call of a connection: gnome-keyring
+// ends with an assertion when it comes before the daemon has found out who is calling, which it asks the bus meanwhile.
+func (b *secretSession) open() error {
 	var ignored dbus.Variant
-	err = b.call(secretsPath, serviceInterface+".OpenSession", "plain", dbus.MakeVariant("")).Store(&ignored, &b.path)
+	err := b.call(secretsPath, serviceInterface+".OpenSession", "plain", dbus.MakeVariant("")).Store(&ignored, &b.path)
 	if err != nil {
-		defer conn.Close()
-		return nil, b.refuse(err)
+		return b.refuse(err)
 	}
-	return b, nil
+	return nil
 }
 
 func (b *secretSession) call(path dbus.ObjectPath, method string, args ...any) *dbus.Call {
@@ -118,6 +124,8 @@ func (b *secretSession) refuse(err error) error {
 			}
 		}
 		return keyringUnavailable("the session has no keyring service")
+	case errorNoReply:
+		return keyringUnavailable("the keyring service went away")
 	}
 	return keyringUnavailable("the keyring service refuses")
 }
@@ -153,6 +161,9 @@ func (s secretService) Get(ctx context.Context, service, account string) (config
 	if len(open) == 0 {
 		return config.Secret{}, b.notOpen(len(locked) > 0)
 	}
+	if err := b.open(); err != nil {
+		return config.Secret{}, err
+	}
 	var secret wireSecret
 	if err := b.call(open[0], itemInterface+".GetSecret", b.path).Store(&secret); err != nil {
 		return config.Secret{}, b.refuse(err)
@@ -185,6 +196,9 @@ func (s secretService) Set(ctx context.Context, service, account string, secret 
 	}
 	if locked {
 		return refusal.New(refusal.CustodyKeyringLocked)
+	}
+	if err := b.open(); err != nil {
+		return err
 	}
 	properties := map[string]dbus.Variant{
 		itemInterface + ".Label":      dbus.MakeVariant("mcpc: the key of its stored credentials"),
