@@ -58,12 +58,12 @@ type subject struct {
 	records          []*snapshot.Record
 }
 
-// grouped gathers records under one heading each. The name is escaped; a tool is told from the server by brackets that
-// no heading of a tool has.
+// grouped gathers records under one heading each. A tool is told from the server by brackets that no heading of a tool
+// has.
 func grouped(records []snapshot.Record) (groups []*subject) {
 	for i := range records {
 		r := &records[i]
-		g := &subject{verb: verb(r), tool: r.Tool, name: terminal.Escape(r.Tool)}
+		g := &subject{verb: verb(r), tool: r.Tool, name: toolHeading(r.Tool)}
 		if r.Tool == "" {
 			g.name = "(server)"
 		}
@@ -78,6 +78,15 @@ func grouped(records []snapshot.Record) (groups []*subject) {
 		g.records = append(g.records, r)
 	}
 	return groups
+}
+
+// toolHeading is a tool's name in a heading, where it must not pass for more than a name.
+func toolHeading(tool string) string {
+	name := terminal.Escape(tool)
+	if strings.ContainsAny(name, ` "(`) {
+		return `"` + name + `"`
+	}
+	return name
 }
 
 func verb(r *snapshot.Record) string {
@@ -103,6 +112,7 @@ func (p *diffPage) group(g *subject, width int) {
 		heading += strings.Repeat(" ", max(3, 73-seen)) + p.paint.yellow("GRANTED")
 	}
 	p.line(heading)
+	p.hidden("hidden in the name", snapshot.HiddenRunes(strictjson.Quote(g.tool)))
 	for _, r := range g.records {
 		switch r.Class {
 		case snapshot.ClassToolAdded, snapshot.ClassToolRemoved:
@@ -118,7 +128,7 @@ func about(g *subject) string {
 	if len(g.records[0].SameBody) > 0 {
 		names := make([]string, len(g.records[0].SameBody))
 		for i, name := range g.records[0].SameBody {
-			names[i] = terminal.Escape(name)
+			names[i] = toolHeading(name)
 		}
 		return "same body as " + strings.Join(names, ", ")
 	}
@@ -152,7 +162,7 @@ func (p *diffPage) member(r *snapshot.Record, name string, old, now []byte) {
 		return
 	}
 	one := snapshot.Record{Pointer: strictjson.Pointer(name), Old: old, New: now}
-	one.OldHidden, one.NewHidden = snapshot.HiddenRunes(old), snapshot.HiddenRunes(now)
+	one.OldHidden, one.NewHidden = hiddenOf(name, old), hiddenOf(name, now)
 	switch name {
 	case "title", "description":
 		one.Class = snapshot.ClassText
@@ -160,6 +170,15 @@ func (p *diffPage) member(r *snapshot.Record, name string, old, now []byte) {
 		one.Class = snapshot.ClassAnnotations
 	}
 	p.place(&one, "")
+}
+
+// hiddenOf counts in a member's name and value.
+func hiddenOf(name string, value []byte) []snapshot.HiddenRune {
+	if value == nil {
+		return nil
+	}
+	member := append(append(append([]byte("{"), strictjson.Quote(name)...), ':'), value...)
+	return snapshot.HiddenRunes(append(member, '}'))
 }
 
 // place shows one record: where, what was there, what is there now, and the code points in it that do not show.
