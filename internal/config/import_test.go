@@ -21,7 +21,8 @@ func TestImport(t *testing.T) {
 		servers    map[string]string // name to argv or URL
 		dropped    []Dropped
 	}{
-		{"claude-desktop.json", kindClaude, map[string]string{"files": "npx -y @example/server-files /srv/data",
+		{"claude-desktop.json", kindClaude, map[string]string{
+			"files":  "npx -y @example/server-files /srv/data",
 			"remote": "npx -y mcp-remote@latest https://mcp.example.com/mcp",
 		}, []Dropped{
 			{"/mcpServers/files/env/API_KEY", "the value, which is that of EXAMPLE_API_KEY; the name is kept, and API_KEY must be set where mcpc runs"},
@@ -62,8 +63,10 @@ func TestImport(t *testing.T) {
 			"docs": "npx -y @example/docs-mcp", "remote": "https://mcp.example.com/mcp",
 		}, []Dropped{
 			{"/mcp_servers/docs/startup_timeout_sec", nothing},
-			{"/mcp_servers/remote/bearer_token_env_var",
-				"the variable holds a token without the word Bearer before it; name a source that gives the whole header"},
+			{
+				"/mcp_servers/remote/bearer_token_env_var",
+				"the variable holds a token without the word Bearer before it; name a source that gives the whole header",
+			},
 		}},
 		{"broken-bom-dup-trailing.json", kindVSCode, map[string]string{"a": "https://evil.example/mcp"}, []Dropped{
 			{"/servers/a", "stands there more than once; the last one counts"},

@@ -16,12 +16,31 @@ func hasTemplate(s string) bool { return strings.ContainsAny(s, "$%{") && templa
 type issuer struct{ start, rest string }
 
 var issuers = []issuer{
-	{"sk_", `(?:live|test)_\w{8}`}, {"rk_", `(?:live|test)_\w{8}`}, {"sk-", `[\w-]*\d[\w-]*`},
-	{"ghp_", `\w{8}`}, {"gho_", `\w{8}`}, {"ghu_", `\w{8}`}, {"ghs_", `\w{8}`}, {"ghr_", `\w{8}`}, {"github_pat_", `\w{8}`},
-	{"glpat-", `[\w-]{8}`}, {"xox", `[a-z]-[\w-]{4}`}, {"xapp-", `[\w-]{8}`}, {"AKIA", `[0-9A-Z]{16}`},
-	{"AIza", `[\w-]{30}`}, {"ya29.", `[\w-]{8}`}, {"npm_", `\w{20}`}, {"hf_", `\w{20}`}, {"pypi-", `\w{16}`},
-	{"dop_v1_", `\w{8}`}, {"shpat_", `\w{8}`}, {"lin_api_", `\w{8}`}, {"ntn_", `\w{16}`}, {"SG.", `[\w-]{16}`},
-	{"eyJ", `[\w-]+\.[\w-]+\.`}, {"-----BEGIN ", `[A-Z ]*PRIVATE KEY`},
+	{"sk_", `(?:live|test)_\w{8}`},
+	{"rk_", `(?:live|test)_\w{8}`},
+	{"sk-", `[\w-]*\d[\w-]*`},
+	{"ghp_", `\w{8}`},
+	{"gho_", `\w{8}`},
+	{"ghu_", `\w{8}`},
+	{"ghs_", `\w{8}`},
+	{"ghr_", `\w{8}`},
+	{"github_pat_", `\w{8}`},
+	{"glpat-", `[\w-]{8}`},
+	{"xox", `[a-z]-[\w-]{4}`},
+	{"xapp-", `[\w-]{8}`},
+	{"AKIA", `[0-9A-Z]{16}`},
+	{"AIza", `[\w-]{30}`},
+	{"ya29.", `[\w-]{8}`},
+	{"npm_", `\w{20}`},
+	{"hf_", `\w{20}`},
+	{"pypi-", `\w{16}`},
+	{"dop_v1_", `\w{8}`},
+	{"shpat_", `\w{8}`},
+	{"lin_api_", `\w{8}`},
+	{"ntn_", `\w{16}`},
+	{"SG.", `[\w-]{16}`},
+	{"eyJ", `[\w-]+\.[\w-]+\.`},
+	{"-----BEGIN ", `[A-Z ]*PRIVATE KEY`},
 }
 
 // issued are those spellings, at the start of a word.

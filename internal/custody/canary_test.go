@@ -314,8 +314,15 @@ func (c *watch) mustAll(what string) {
 	c.t.Helper()
 	_ = c.run("logout", "docs")
 	for i, args := range [][]string{
-		{"login", "docs"}, {"discover", "docs"}, {"credentials"}, {"credentials", "--json"}, {"logout", "docs", "--no-revoke"},
-		{"login", "desk", "--json"}, {"discover", "desk", "--json"}, {"snapshot", "take", "desk"}, {"logout", "desk"},
+		{"login", "docs"},
+		{"discover", "docs"},
+		{"credentials"},
+		{"credentials", "--json"},
+		{"logout", "docs", "--no-revoke"},
+		{"login", "desk", "--json"},
+		{"discover", "desk", "--json"},
+		{"snapshot", "take", "desk"},
+		{"logout", "desk"},
 	} {
 		if args[0] == "discover" {
 			c.w.Expire()
