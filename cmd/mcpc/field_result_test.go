@@ -174,11 +174,11 @@ var pagingCases = []fieldCase{
 	})},
 	{"PAG-04", "time", 5, "limit.deadline_discovery", func(f *field) ended {
 		p := f.serve(modern().with(replies{
-			"tools/list": after(50*time.Millisecond, numbered(func(n int) string {
+			"tools/list": after(20*time.Millisecond, numbered(func(n int) string {
 				return fmt.Sprintf(`{"tools":[],"nextCursor":"%d"}`, n)
 			})),
 		}))
-		f.http(p.url, `"limits":{"request_ms":200}`)
+		f.http(p.url, `"limits":{"request_ms":80}`)
 		return f.run("discover", "s")
 	}},
 }

@@ -64,11 +64,12 @@ func walk(t *testing.T, cases []fieldCase) {
 // field is the surroundings of one case: an operator's own folders and environment, and the peers.
 type field struct {
 	*testing.T
-	home    string
-	environ []string
-	person  *person
-	custody string
-	input   io.Reader // stdin in place of a text, where it is not nil
+	home     string
+	environ  []string
+	person   *person
+	custody  string
+	measured string    // the program that tells its size, where that is measured
+	input    io.Reader // stdin in place of a text, where it is not nil
 
 	mu     sync.Mutex
 	pulses []net.Conn // one is held by every child; it breaks when the child ends

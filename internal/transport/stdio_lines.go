@@ -63,12 +63,18 @@ func (l *lineReader) line() ([]byte, error) {
 	}
 }
 
+// overshoot is how much is read past a limit before that is noticed: no more than a reader buffers.
+const overshoot = 64 << 10
+
 // appendWithin is append for what is read up to a limit. It doubles the room, where append takes many smaller steps and
 // leaves more behind, and at last makes just the room of the limit: a peer that sends without end must not cost several
 // times what it may send.
 func appendWithin(b []byte, limit int64, more ...byte) []byte {
 	if need := len(b) + len(more); need > cap(b) {
-		room := min(2*int64(cap(b)), limit+int64(len(more)))
+		room := 2 * int64(cap(b))
+		if room >= limit {
+			room = limit + overshoot
+		}
 		b = append(make([]byte, 0, max(int64(need), room)), b...)
 	}
 	return append(b, more...)
