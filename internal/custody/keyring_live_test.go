@@ -269,6 +269,26 @@ func inState(t *testing.T, state keyringState) {
 		max(newcomer.slowest, l.slowest).Round(time.Millisecond))
 }
 
+// The key is there and its keyring is locked, as after a restart without a display.
+func TestKeyringLockedAgain(t *testing.T) {
+	dir := keyrings(t, false)
+	l := newLive(t, newDesktop(t))
+	t.Run("unlocked", func(t *testing.T) {
+		l.at(newDesktop(t).bus().keyring(dir, "--unlock"))
+		l.did(0, "", "login", "docs")
+	})
+	l.at(newDesktop(t).bus().keyring(dir))
+	l.w.Expire()
+	before := l.sealed()
+	for _, args := range [][]string{{"discover", "docs"}, {"login", "docs"}} {
+		l.did(4, "custody.keyring_locked", args...)
+	}
+	if !maps.EqualFunc(before, l.sealed(), bytes.Equal) || l.browsers() != 1 {
+		t.Errorf("a file changed, or one of %d browsers was opened in vain", l.browsers())
+	}
+	l.did(0, "", "logout", "docs")
+}
+
 // Several secrets in a keyring that says nothing cost its time once.
 func TestSilentKeyringCostsItsTimeOnce(t *testing.T) {
 	l := newLive(t, unlocked(t))

@@ -46,6 +46,6 @@ ran TestLiveKeyring dbus-run-session -- bash -c '
 
 # The commands themselves. These tests start their buses and daemons, and look for what a command left behind.
 unset XDG_RUNTIME_DIR XDG_DATA_HOME
-for name in TestKeyringStates TestSilentKeyringCostsItsTimeOnce TestKeyringAsSource; do
+for name in TestKeyringStates TestKeyringLockedAgain TestSilentKeyringCostsItsTimeOnce TestKeyringAsSource; do
 	ran "$name" "$home/custody.test" -mcpc "$home/mcpc"
 done
