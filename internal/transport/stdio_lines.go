@@ -72,7 +72,7 @@ const overshoot = 64 << 10
 func appendWithin(b []byte, limit int64, more ...byte) []byte {
 	if need := len(b) + len(more); need > cap(b) {
 		room := 2 * int64(cap(b))
-		if room >= limit {
+		if room > limit/2 { // so that no copy of nearly that size is left beside it
 			room = limit + overshoot
 		}
 		b = append(make([]byte, 0, max(int64(need), room)), b...)
