@@ -25,7 +25,6 @@ type person struct {
 	mu    sync.Mutex
 	asked []url.Values // the authorization requests
 	pages []string     // what the callback answered
-	done  sync.WaitGroup
 }
 
 func (p *person) visit(authorization string) {

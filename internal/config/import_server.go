@@ -63,12 +63,19 @@ func (im *importer) member(e *entry, name string, value []byte) (reason string) 
 	pointer := e.at + strictjson.Pointer(name)
 	text, isText := strictjson.Text(value)
 	switch name {
+	case "command", "url", "httpUrl", "serverUrl", "cwd":
+		if !isText {
+			return name + " is not a string"
+		}
+	}
+	switch name {
 	case "type", "transport":
 		return otherTransport(text)
 	case "command":
 		e.command = []string{text}
 	case "args":
-		if e.args, isText = texts(value); !isText {
+		var ok bool
+		if e.args, ok = texts(value); !ok {
 			return "args is not an array of strings"
 		}
 	case "url", "httpUrl", "serverUrl":
@@ -84,7 +91,7 @@ func (im *importer) member(e *entry, name string, value []byte) (reason string) 
 	case "env_http_headers":
 		im.headerNames(value, pointer, e.newServer)
 	case "bearer_token_env_var":
-		im.drop(pointer, "the variable holds a token without the word Bearer before it; name a source that gives the whole header")
+		im.drop(pointer, tokenAlone)
 	case "oauth":
 		im.oauth(value, pointer, e.newServer)
 	case "scopes":
@@ -96,6 +103,9 @@ func (im *importer) member(e *entry, name string, value []byte) (reason string) 
 	}
 	return ""
 }
+
+const tokenAlone = "the variable holds a token without the word Bearer before it; " +
+	"name a source that gives the whole header"
 
 // stdio puts command and arguments together, without those that hold a secret.
 func (im *importer) stdio(e *entry) {
@@ -176,7 +186,8 @@ func (im *importer) env(object []byte, at string, s *newServer) {
 		case "":
 			im.drop(pointer, "the value; the name is kept, and "+name+" must be set where mcpc runs")
 		default:
-			im.drop(pointer, fmt.Sprintf("the value, which is that of %s; the name is kept, and %s must be set where mcpc runs", from, name))
+			im.drop(pointer, fmt.Sprintf(
+				"the value, which is that of %s; the name is kept, and %s must be set where mcpc runs", from, name))
 		}
 	}
 }

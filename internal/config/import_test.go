@@ -14,7 +14,8 @@ import (
 
 func TestImport(t *testing.T) {
 	t.Parallel()
-	const nothing, whole = "has no counterpart", "the value is not one variable; name a source that gives the whole of it"
+	const nothing = "has no counterpart"
+	const whole = "the value is not one variable; name a source that gives the whole of it"
 	const argument = "the argument; it looks like a secret, or is the flag of one"
 	for _, tt := range []struct {
 		file, kind string
@@ -227,7 +228,8 @@ func TestImportIsTolerant(t *testing.T) {
 	if err != nil || !strings.Contains(string(plain.Config), `"2"`) || strings.Contains(string(plain.Config), `"1"`) {
 		t.Fatalf("%+v, %v", plain, err)
 	}
-	if want := []Dropped{{"/mcpServers/ä😀/args", "stands there more than once; the last one counts"}}; !cmp.Equal(plain.Dropped, want) {
+	want := []Dropped{{"/mcpServers/ä😀/args", "stands there more than once; the last one counts"}}
+	if !cmp.Equal(plain.Dropped, want) {
 		t.Error(plain.Dropped)
 	}
 	for name, data := range map[string][]byte{
@@ -326,7 +328,8 @@ env_vars = ["B", "C"]
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := c.Servers["a"].Stdio; !cmp.Equal(a.Command, []string{"run", "go"}) || !cmp.Equal(a.Env, []string{"A", "B", "C", "HOME", "PATH"}) {
+	a := c.Servers["a"].Stdio
+	if !cmp.Equal(a.Command, []string{"run", "go"}) || !cmp.Equal(a.Env, []string{"A", "B", "C", "HOME", "PATH"}) {
 		t.Errorf("%+v", a)
 	}
 	if b := c.Servers["b"].HTTP; len(b.Headers) != 1 || b.Headers[0].Source.Env != "B_KEY" {
@@ -370,5 +373,21 @@ func TestImportReadsTheServersOfProjects(t *testing.T) {
 	want := []Dropped{{"/numStartups", "has no counterpart"}, {"/projects/~1home~1me~1p/history", "has no counterpart"}}
 	if diff := cmp.Diff(want, im.Dropped); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A member of the wrong type ends its server and leaves the others, whatever the member.
+func TestImportDropsServersOfTheWrongType(t *testing.T) {
+	t.Parallel()
+	for _, member := range []string{`"command": 5`, `"command": null`, `"url": []`, `"httpUrl": {}`, `"command": "a", "cwd": 1`} {
+		text := `{"mcpServers": {"bad": {` + member + `}, "good": {"command": "node"}}}`
+		im, err := Import([]byte(text), "")
+		if err != nil {
+			t.Errorf("%s: %v", member, err)
+			continue
+		}
+		if im.Servers != 1 || len(im.Dropped) != 1 || !strings.HasSuffix(im.Dropped[0].Reason, "is not a string") {
+			t.Errorf("%s: %d servers, dropped %v", member, im.Servers, im.Dropped)
+		}
 	}
 }

@@ -8,11 +8,11 @@ func (r *run) assert(n *node, value any) *fault {
 		return &fault{keyword: "type"}
 	}
 	if (n.constant != nil || n.enum != nil) && r.spend(weight(value)) {
-		key := string(appendKey(nil, value))
-		if n.constant != nil && !n.constant[key] {
+		key := appendKey(nil, value)
+		if n.constant != nil && !n.constant[string(key)] {
 			return &fault{keyword: "const"}
 		}
-		if n.enum != nil && !n.enum[key] {
+		if n.enum != nil && !n.enum[string(key)] {
 			return &fault{keyword: "enum"}
 		}
 	}
