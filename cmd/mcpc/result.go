@@ -14,7 +14,8 @@ import (
 	"mcpc/internal/strictjson"
 )
 
-// printResult prints the answer to a call: with --json the received bytes, else what was there, in order.
+// printResult prints the answer to a call: with --json the received bytes, else what was there, in order. A result that
+// is not the answer is printed too, since it is evidence, and then refused.
 func (a *app) printResult(tool *snapshot.Tool, r *negotiate.Result, save string) error {
 	var saved map[int]string
 	if save != "" {
@@ -29,12 +30,18 @@ func (a *app) printResult(tool *snapshot.Tool, r *negotiate.Result, save string)
 	for _, asked := range r.Asked {
 		a.note("note: the server asked for %s during the call and was refused", asked)
 	}
-	if !r.IsError {
+	if r.IsError {
+		a.note("the tool reports an error")
+	} else {
 		a.noteOutputSchema(tool, r.Raw)
-		return nil
 	}
-	a.note("the tool reports an error")
-	return answered(refusal.ExitNo)
+	switch {
+	case r.Refused != nil:
+		return r.Refused
+	case r.IsError:
+		return answered(refusal.ExitNo)
+	}
+	return nil
 }
 
 func (a *app) printContent(raw []byte, saved map[int]string) error {

@@ -27,7 +27,10 @@ type Progress struct {
 type Result struct {
 	Raw     []byte   // the result member as received
 	IsError bool     // isError is true, or is not a boolean
-	Asked   []string // what the server asked of mcpc and was refused: "elicitation", "sampling", "roots", "something else"
+	Asked   []string // what the server asked for meanwhile and was refused: "elicitation", "sampling", "roots", otherName
+	// Refused is set where Asked holds elicitation or sampling: what the tool says without the input that it asked for
+	// is worth showing, and is not the answer to the call.
+	Refused *refusal.Refusal
 }
 
 // Call sends the call, once, within the call limit. Nothing sends it again: not a lost session, not a broken
@@ -52,7 +55,8 @@ func (s *Session) Call(ctx context.Context, call Call) (*Result, error) {
 	if no := s.checkResult(methodCall, a.result, refusal.Own("tool", call.Tool)); no != nil {
 		return nil, ran(no)
 	}
-	return &Result{Raw: a.result, IsError: reportsError(a.result), Asked: asked}, nil
+	refused := inputRefusal(asked, call.Tool)
+	return &Result{Raw: a.result, IsError: reportsError(a.result), Asked: asked, Refused: refused}, nil
 }
 
 // progressToken is a string, so that it cannot be mistaken for a number that a server made up.

@@ -70,7 +70,7 @@ func (c *fakeCarrier) Exchange(
 	for _, n := range now.notes {
 		note(n)
 	}
-	c.asked = append(c.asked, now.asks...)
+	c.asked = now.asks
 	if now.late != nil {
 		c.late = now.late
 	}

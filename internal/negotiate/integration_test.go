@@ -171,6 +171,8 @@ func TestRootsMidCall(t *testing.T) {
 		"tools/call": {
 			`{"jsonrpc":"2.0","id":2,"method":"roots/list"}` + "\n" + line(`"error":{"code":-32603,"message":"prose"}`),
 			`{"jsonrpc":"2.0","id":"a","method":"ping"}` + "\n" + line(`"result":{"isError":true}`),
+			`{"jsonrpc":"2.0","id":"b","method":"roots/list"}` + "\n" + line(`"result":{}`),
+			line(`"error":{"code":-32603,"message":"prose"}`),
 		},
 	})
 	p.server.Protocol = transport.Legacy
@@ -179,8 +181,15 @@ func TestRootsMidCall(t *testing.T) {
 		t.Error(err)
 	}
 	got, err := s.Call(t.Context(), Call{Tool: "t"})
-	if err != nil || !got.IsError || len(got.Asked) != 1 || got.Asked[0] != "roots" {
+	if err != nil || !got.IsError || got.Asked != nil { // each call has its own
 		t.Errorf("%+v %v", got, err)
+	}
+	got, err = s.Call(t.Context(), Call{Tool: "t"})
+	if err != nil || len(got.Asked) != 1 || got.Asked[0] != "roots" || got.Refused != nil {
+		t.Errorf("%+v %v", got, err)
+	}
+	if _, err := s.Call(t.Context(), Call{Tool: "t"}); !refusal.Is(err, refusal.ProtocolError) {
+		t.Error(err)
 	}
 }
 

@@ -33,6 +33,18 @@ func (s *Session) callRefusal(ctx context.Context, a answer, asked []string, too
 	return s.stale(a.fail.Refusal, a)
 }
 
+// inputRefusal is for a call that has a result, and in which the server first asked for input. Roots are no input: they
+// are a hint where to work, which a tool can do without.
+func inputRefusal(asked []string, tool string) *refusal.Refusal {
+	for _, name := range asked {
+		if name == "elicitation" || name == "sampling" {
+			return refusal.New(Feature(name), refusal.Own("tool", tool)).
+				Hint("the tool went on without it; what it answered is on stdout, and it may have acted")
+		}
+	}
+	return nil
+}
+
 // unanswered is a call whose answer did not come. Only what was not sent at all has an outcome that is known.
 func (s *Session) unanswered(
 	ctx context.Context, fail *transport.Failure, asked []string, tool string,
