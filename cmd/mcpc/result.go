@@ -18,11 +18,9 @@ import (
 // is not the answer is printed too, since it is evidence, and then refused.
 func (a *app) printResult(tool *snapshot.Tool, r *negotiate.Result, save string) error {
 	var saved map[int]string
+	var unsaved error // told when the answer is out: the call has run, and will not be made again
 	if save != "" {
-		var err error
-		if saved, err = a.saveBinaries(r.Raw, save); err != nil {
-			return err
-		}
+		saved, unsaved = a.saveBinaries(r.Raw, save)
 	}
 	if err := a.printContent(r.Raw, saved); err != nil {
 		return err
@@ -38,6 +36,8 @@ func (a *app) printResult(tool *snapshot.Tool, r *negotiate.Result, save string)
 	switch {
 	case r.Refused != nil:
 		return r.Refused
+	case unsaved != nil:
+		return unsaved
 	case r.IsError:
 		return answered(refusal.ExitNo)
 	}

@@ -38,7 +38,7 @@ func (a *app) saveBinaries(raw []byte, dir string) (map[int]string, error) {
 		}
 		path := filepath.Join(dir, fmt.Sprintf("%02d%s", i, extension(mime)))
 		if err := store.WriteExclusive(path, bytes, 0o600); err != nil {
-			return nil, err
+			return saved, err
 		}
 		saved[i] = path
 		a.note("saved %s", terminal.Escape(path))
