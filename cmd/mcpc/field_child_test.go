@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -104,7 +105,7 @@ func (f *field) checkPulses() {
 	for _, c := range f.pulses {
 		_ = c.SetReadDeadline(time.Now().Add(3 * time.Second))
 		_, err := c.Read(make([]byte, 1))
-		if e, ok := err.(net.Error); ok && e.Timeout() {
+		if errors.Is(err, os.ErrDeadlineExceeded) {
 			f.Error("a child outlived its command")
 		}
 		_ = c.Close()
