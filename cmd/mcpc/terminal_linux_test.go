@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -222,8 +223,11 @@ func describedTools(t *testing.T, o *operator) (names []string) {
 func TestNothingRawComesBack(t *testing.T) {
 	t.Parallel()
 	o := newOperator(t)
-	for _, p := range payloads {
-		text := "MARK" + p.text
+	for some := range slices.Chunk(payloads, 5) {
+		text := "MARK"
+		for _, p := range some {
+			text += p.text
+		}
 		q := jsonText(text)
 		conf := o.write("named.json", `{"servers": {`+q+`: {"stdio": {"command": [`+q+`], "env": []}}}}`)
 		odd := o.write("odd.json", `{"servers": {"a": {`+q+`: 1}}}`)
@@ -345,7 +349,6 @@ func TestEveryCodePointIsShown(t *testing.T) {
 		{"call", "web", "call", "--authority", grants},
 		{"call", "web", "call", "--authority", grants, "--json"},
 		{"snapshot", "show", "web", "call"},
-		{"snapshot", "show", "web", "--json"},
 	} {
 		o.check(o.sees(args...), "MARK", args)
 	}
