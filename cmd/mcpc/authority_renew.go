@@ -95,13 +95,15 @@ func withRenewal(err error, path string, doc *authority.Document, o renewOptions
 	for _, name := range append(o.accept, tool) {
 		accept += " --accept " + quoteWord(name)
 	}
-	return r.Hint("mcpc snapshot diff " + old + " " + to + " --authority " + file + "\n" + accept + " --by WHO > NEXT.json")
+	read := "mcpc snapshot diff " + old + " " + to + " --authority " + file
+	return r.Hint(read + "\n" + accept + " --by WHO > NEXT.json")
 }
 
 // noteExpired says that a renewal does not by itself lengthen what a document allows.
 func (a *app) noteExpired(doc *authority.Document, until, now time.Time) {
 	if until.IsZero() && !doc.NotAfter.IsZero() && now.After(doc.NotAfter) {
-		a.note("note: the document ended at %s and still does; --expires gives it another end", doc.NotAfter.UTC().Format(time.RFC3339))
+		a.note("note: the document ended at %s and still does; --expires gives it another end",
+			doc.NotAfter.UTC().Format(time.RFC3339))
 	}
 }
 

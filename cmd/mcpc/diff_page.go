@@ -31,7 +31,8 @@ func sideText(s side) string {
 	if s.live {
 		id += " (live)"
 	}
-	return pad(id, 21) + s.snap.Recorded.At.Local().Format("2006-01-02 15:04") + "  " + terminal.Escape(serverText(s.snap.Server))
+	at := s.snap.Recorded.At.Local().Format("2006-01-02 15:04")
+	return pad(id, 21) + at + "  " + terminal.Escape(serverText(s.snap.Server))
 }
 
 func (p *diffPage) report(r *snapshot.Report) {

@@ -68,7 +68,8 @@ func TestCompletionScriptsAreRead(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if out, err := exec.CommandContext(t.Context(), path, "-n", filepath.Join(docs, "completions", name)).CombinedOutput(); err != nil || len(out) > 0 {
+		script := filepath.Join(docs, "completions", name)
+		if out, err := exec.CommandContext(t.Context(), path, "-n", script).CombinedOutput(); err != nil || len(out) > 0 {
 			t.Errorf("%s: %v %s", shell, err, out)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"mcpc/internal/snapshot"
+	"mcpc/internal/strictjson"
 	"mcpc/internal/terminal"
 )
 
@@ -71,14 +72,21 @@ func TestDiffPageShowsWhatIsHidden(t *testing.T) {
 	t.Parallel()
 	const evil = "x\u202e\u200b\U000e0041\u001b[2J\u0085\nadded    get-env\r\n+++ live"
 	tool := func(name, description string) snapshot.Tool {
-		return snapshot.Tool{Name: name, Descriptor: []byte(`{"name":` + quotedText(name) + `,"description":` + quotedText(description) +
-			`,"inputSchema":{"type":"object","properties":{` + quotedText(description) + `:{"title":` + quotedText(description) + `}}},` +
-			quotedText(description) + `:1,"annotations":{"title":` + quotedText(description) + `}}`)}
+		text := quotedText(description)
+		return snapshot.Tool{Name: name, Descriptor: []byte(`{"name":` + quotedText(name) + `,"description":` + text +
+			`,"inputSchema":{"type":"object","properties":{` + text + `:{"title":` + text + `}}},` +
+			text + `:1,"annotations":{"title":` + text + `}}`)}
 	}
-	old := &snapshot.Snapshot{ID: "sha256:aa", Server: snapshot.Identity{HTTP: "https://a.example/"}, Handshake: []byte(`{}`), Tools: []snapshot.Tool{tool("same", "plain"), tool(evil, "plain")}}
-	now := &snapshot.Snapshot{ID: "sha256:bb", Server: snapshot.Identity{HTTP: "https://a.example/"}, Handshake: []byte(`{"instructions":` + quotedText(evil) + `}`), Tools: []snapshot.Tool{tool("same", evil), tool(evil+"2", evil)}}
+	server := snapshot.Identity{HTTP: "https://a.example/"}
+	old := &snapshot.Snapshot{ID: "sha256:aa", Server: server, Handshake: []byte(`{}`)}
+	old.Tools = []snapshot.Tool{tool("same", "plain"), tool(evil, "plain")}
+	now := &snapshot.Snapshot{ID: "sha256:bb", Server: server}
+	now.Handshake = []byte(`{"instructions":` + quotedText(evil) + `}`)
+	now.Tools = []snapshot.Tool{tool("same", evil), tool(evil+"2", evil)}
 	old.Tools[0].Digest, now.Tools[0].Digest = "sha256:1", "sha256:2"
-	now.Rejected = []snapshot.Rejected{{Name: evil, Reason: "tool-name-duplicate", Raw: "sha256:3", Descriptor: []byte(quotedText(evil))}}
+	now.Rejected = []snapshot.Rejected{
+		{Name: evil, Reason: "tool-name-duplicate", Raw: "sha256:3", Descriptor: []byte(quotedText(evil))},
+	}
 	for _, width := range []int{0, 80} {
 		got := onPage(width, func(p *page) {
 			d := &diffPage{page: p, paint: paint{width > 0}, grants: []string{"same", evil}}
@@ -101,7 +109,11 @@ func TestDiffPageShowsWhatIsHidden(t *testing.T) {
 				t.Errorf("a line of the server's stands like one of ours:\n%s", got)
 			}
 		}
-		for _, want := range []string{"GRANTED", "hidden: U+000D ×1 U+001B ×1", "hidden in the name: U+000D", "U+E0041 ×", `added    "x\u{202e}`, "(not interpreted)", "1 changed, 1 added, 1 removed, 1 rejected; the server's instructions; 2 granted tools changed"} {
+		for _, want := range []string{
+			"GRANTED", "hidden: U+000D ×1 U+001B ×1", "hidden in the name: U+000D", "U+E0041 ×", `added    "x\u{202e}`,
+			"(not interpreted)", "1 changed, 1 added, 1 removed, 1 rejected; the server's instructions",
+			"; 2 granted tools changed",
+		} {
 			if !strings.Contains(got, want) {
 				t.Errorf("%q is not in\n%s", want, got)
 			}
@@ -109,4 +121,4 @@ func TestDiffPageShowsWhatIsHidden(t *testing.T) {
 	}
 }
 
-func quotedText(s string) string { return quoteList([]string{s})[1 : len(quoteList([]string{s}))-1] }
+func quotedText(s string) string { return string(strictjson.Quote(s)) }

@@ -87,7 +87,9 @@ func (a *app) watchServer(cmd *cobra.Command, s *config.Server, o watchOptions) 
 }
 
 // inUse is the snapshot to compare with, of this server and no other.
-func (a *app) inUse(cmd *cobra.Command, s *config.Server, o watchOptions) (*snapshot.Snapshot, *authority.Document, error) {
+func (a *app) inUse(
+	cmd *cobra.Command, s *config.Server, o watchOptions,
+) (*snapshot.Snapshot, *authority.Document, error) {
 	id, err := identity(s)
 	if err != nil {
 		return nil, nil, err
@@ -231,7 +233,8 @@ func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds())
 // document is a watch/1 document.
 func (t *watchTeller) document(e watchEvent) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, `{"mcpc":"watch/1","event":%q,"at":%q,"inUse":%q`, e.kind, t.app.now().UTC().Format(time.RFC3339), t.inUse.ID)
+	at := t.app.now().UTC().Format(time.RFC3339)
+	fmt.Fprintf(&b, `{"mcpc":"watch/1","event":%q,"at":%q,"inUse":%q`, e.kind, at, t.inUse.ID)
 	switch e.kind {
 	case watchChanged:
 		report := snapshot.Diff(t.inUse, e.candidate)
@@ -240,8 +243,10 @@ func (t *watchTeller) document(e watchEvent) []byte {
 		if server != "" {
 			classes = strings.Split(server, ", ")
 		}
-		fmt.Fprintf(&b, `,"candidate":%q,"changed":%d,"added":%d,"removed":%d,"rejected":%d,"server":%s,"tools":%s,"granted":%s`,
-			e.candidate.ID, changed, added, removed, rejected, quoteList(classes), quoteList(report.Tools()), quoteList(affected(&report, t.grants)))
+		fmt.Fprintf(&b, `,"candidate":%q,"changed":%d,"added":%d,"removed":%d,"rejected":%d`,
+			e.candidate.ID, changed, added, removed, rejected)
+		fmt.Fprintf(&b, `,"server":%s,"tools":%s,"granted":%s`,
+			quoteList(classes), quoteList(report.Tools()), quoteList(affected(&report, t.grants)))
 	case watchSame:
 		fmt.Fprintf(&b, `,"candidate":%q`, e.candidate.ID)
 	case watchFailed, watchDropped:

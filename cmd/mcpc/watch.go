@@ -153,7 +153,7 @@ func (w *watch) stand(ctx context.Context, p post) error {
 			again, confirm = time.After(lookAgain), false
 		}
 		changed, err := w.await(e, again)
-		if !changed && err != errLookAgain {
+		if !changed && !errors.Is(err, errLookAgain) {
 			return err
 		}
 		confirm = confirm || changed && w.pauses

@@ -61,10 +61,12 @@ func (r *restless) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	case method == "server/discover" && !r.legacy:
 		result = `{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}`
 	case method == "initialize" && r.legacy:
-		result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"r","version":"1"}}`
+		result = `{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},` +
+			`"serverInfo":{"name":"r","version":"1"}}`
 		w.Header().Set("Mcp-Session-Id", "s1")
 	case method == "subscriptions/listen" && !r.legacy:
-		r.stream(w, req, `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{"toolsListChanged":true}}}`)
+		r.stream(w, req, `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged",`+
+			`"params":{"notifications":{"toolsListChanged":true}}}`)
 		return
 	case id == nil:
 		w.WriteHeader(http.StatusAccepted)
@@ -240,7 +242,8 @@ func TestWatchChangesNothing(t *testing.T) {
 			w := newWatcher(t, environ, url, "--authority", document, "--json")
 			w.next(`"event":"watching"`)
 			stream := <-r.listening
-			r.becomes(`{"name":"one","description":"Other","inputSchema":{"type":"object"}},{"name":"two","inputSchema":{"type":"object"}}`)
+			r.becomes(`{"name":"one","description":"Other","inputSchema":{"type":"object"}},` +
+				`{"name":"two","inputSchema":{"type":"object"}}`)
 			for range 200 {
 				stream <- listChanged
 			}

@@ -258,7 +258,8 @@ func TestWatchOpensAgainWithGrowingWaits(t *testing.T) {
 
 func TestWatchJitter(t *testing.T) {
 	t.Parallel()
-	for random, want := range map[float64]time.Duration{0: 500 * time.Millisecond, 0.5: 750 * time.Millisecond, 1: time.Second} {
+	const ms = time.Millisecond
+	for random, want := range map[float64]time.Duration{0: 500 * ms, 0.5: 750 * ms, 1: 1000 * ms} {
 		w := &watch{random: func() float64 { return random }}
 		if got := w.jittered(time.Second); got != want {
 			t.Errorf("%v: %s", random, got)
@@ -290,10 +291,12 @@ func TestWatchEnds(t *testing.T) {
 		first, later, listen, look *refusal.Entry
 		want                       *refusal.Entry
 	}{
-		"unreachable at first":  {first: refusal.TransportUnreachable, want: refusal.TransportUnreachable},
-		"no such feature":       {listen: refusal.FeatureListen, want: refusal.FeatureListen},
-		"sign-in at first":      {first: refusal.OAuthLoginRequired, want: refusal.OAuthLoginRequired},
-		"sign-in later":         {listen: refusal.TransportClosed, later: refusal.OAuthLoginRequired, want: refusal.OAuthLoginRequired},
+		"unreachable at first": {first: refusal.TransportUnreachable, want: refusal.TransportUnreachable},
+		"no such feature":      {listen: refusal.FeatureListen, want: refusal.FeatureListen},
+		"sign-in at first":     {first: refusal.OAuthLoginRequired, want: refusal.OAuthLoginRequired},
+		"sign-in later": {
+			listen: refusal.TransportClosed, later: refusal.OAuthLoginRequired, want: refusal.OAuthLoginRequired,
+		},
 		"sign-in for a look":    {look: refusal.OAuthLoginRequired, want: refusal.OAuthLoginRequired},
 		"a source that is gone": {listen: refusal.TransportClosed, later: refusal.SourceUnset, want: refusal.SourceUnset},
 	} {
@@ -339,6 +342,7 @@ func TestWatchTriesACandidateAgain(t *testing.T) {
 			}
 			return "b", nil
 		}
-		o.during(t, time.Hour, nil, "0s: watching", "0s: failed protocol.unstable 1s", "1s: failed limit.tools 2s", "3s: changed b")
+		o.during(t, time.Hour, nil,
+			"0s: watching", "0s: failed protocol.unstable 1s", "1s: failed limit.tools 2s", "3s: changed b")
 	})
 }

@@ -26,7 +26,10 @@ func TestImport(t *testing.T) {
 			"files":  "npx -y @example/server-files /srv/data",
 			"remote": "npx -y mcp-remote@latest https://mcp.example.com/mcp",
 		}, []Dropped{
-			{"/mcpServers/files/env/API_KEY", "the value, which is that of EXAMPLE_API_KEY; the name is kept, and API_KEY must be set where mcpc runs"},
+			{
+				"/mcpServers/files/env/API_KEY",
+				"the value, which is that of EXAMPLE_API_KEY; the name is kept, and API_KEY must be set where mcpc runs",
+			},
 			{"/mcpServers/remote/env/AUTH_HEADER", "the value; the name is kept, and AUTH_HEADER must be set where mcpc runs"},
 			{"/mcpServers/remote/args/3", argument},
 			{"/mcpServers/remote/args/4", argument},

@@ -135,7 +135,7 @@ func authorizationError(code string) *refusal.Refusal {
 
 func resourceRefused(code string) *refusal.Refusal {
 	return refusal.New(refusal.OAuthResource, refusal.Own("code", registered(code))).
-		Hint("nothing is asked without a resource indicator: the token would not be bound to this server")
+		Hint("this client never asks without a resource indicator: the token would not be bound to this server")
 }
 
 // pasted checks a callback URL that a person copied out of the browser.
