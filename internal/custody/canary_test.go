@@ -19,7 +19,7 @@ import (
 )
 
 // everyFault is how many faults there are between one that is tried and the next; 1 tries them all.
-var everyFault = flag.Int("every-fault", 9, "try every Nth injected fault")
+var everyFault = flag.Int("every-fault", 11, "try every Nth injected fault")
 
 // canary is one secret to look for.
 type canary struct {
@@ -54,7 +54,9 @@ type watch struct {
 	own      []canary
 	searched int
 	children int
-	kinds    map[string]bool
+
+	authority string // the document that allows the one tool
+	kinds     map[string]bool
 }
 
 // canaries are the person's own secrets and those that went through the servers. The state of a sign-in is none: it has
@@ -107,6 +109,9 @@ func (c *watch) try(what string, args ...string) outcome {
 	for path, data := range files(c.t, c.home) {
 		if !strings.HasSuffix(path, ".sealed") {
 			c.look(what, path, data, all)
+		}
+		if strings.HasPrefix(filepath.Base(path), "trace-") {
+			_ = os.Remove(path) // looked at once
 		}
 	}
 	for path, data := range files(c.t, c.records) {
@@ -265,6 +270,8 @@ var faultPlaces = []struct {
 	{"refresh", tokenLine, []string{"discover", "docs"}, true, true},
 	{"discovery", "mcp POST /mcp", []string{"discover", "docs"}, true, false},
 	{"snapshot", "mcp POST /mcp", []string{"snapshot", "take", "docs", "-o", "-"}, true, false},
+	{"call", "mcp POST /mcp", []string{"call", "docs", "say", "--authority", "AUTHORITY"}, true, false},
+	{"refresh for a call", tokenLine, []string{"call", "docs", "say", "--authority", "AUTHORITY"}, true, true},
 	{"revocation", "as POST /revoke", []string{"logout", "docs"}, true, false},
 }
 
@@ -273,6 +280,11 @@ func TestNoSecretAnywhere(t *testing.T) {
 	t.Parallel()
 	c := newWatch(t)
 	c.mustAll("before any fault")
+	c.must(0, "", "login", "docs")
+	c.must(0, "", "snapshot", "take", "docs")
+	draft := c.must(0, "", "authority", "draft", "docs", "--tool", "say", "--by", "ana@example.com")
+	c.authority = c.write(filepath.Join(c.home, "say.json"), string(draft.stdout))
+	c.must(0, "", "call", "docs", "say", "--authority", c.authority)
 	faults, n := 0, 0
 	for _, place := range faultPlaces {
 		for _, kind := range slices.Sorted(maps.Keys(faultKinds)) {
@@ -291,7 +303,10 @@ func TestNoSecretAnywhere(t *testing.T) {
 				}
 				c.w.On(place.line, faultKinds[kind])
 				args := append(slices.Clone(place.command), more...)
-				if place.command[0] == "discover" || place.command[0] == "snapshot" {
+				if i := slices.Index(args, "AUTHORITY"); i >= 0 {
+					args[i] = c.authority
+				}
+				if place.signedIn && place.command[0] != "logout" {
 					args = append(args, "--trace", filepath.Join(c.home, fmt.Sprint("trace-", n, "-", turn)))
 				}
 				if o := c.try(what, args...); o.code == 0 && place.command[0] != "logout" && kind != "forbidden" {
