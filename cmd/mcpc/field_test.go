@@ -68,6 +68,8 @@ type field struct {
 	environ  []string
 	person   *person
 	custody  string
+	inTurns  bool // of the modes of the output, one for each command
+	turns    int
 	measured string    // the program that tells its size, where that is measured
 	input    io.Reader // stdin in place of a text, where it is not nil
 
