@@ -315,7 +315,7 @@ func TestEveryCodePointIsShown(t *testing.T) {
 	t.Parallel()
 	var texts []string
 	var b strings.Builder
-	for r := rune(0); r <= utf8.MaxRune; r++ {
+	for r := rune(0); r <= utf8.MaxRune; r += stride {
 		if !utf8.ValidRune(r) {
 			continue
 		}
