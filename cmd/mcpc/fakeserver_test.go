@@ -96,7 +96,7 @@ func fill(body, id string) string {
 }
 
 // fakeStdio is the command fakeserver RULES [ORPHAN]: a server that answers by its rules. It logs requests to RULES.log
-// and its process number to RULES.pid, and writes what RULES.stderr holds to stderr. With ORPHAN it first starts a
+// its process number to RULES.pid and its environment to RULES.env, and writes what RULES.stderr holds to stderr. With ORPHAN it first starts a
 // process that outlives it if it may, and writes the number of that to the file ORPHAN. Where a file RULES.stubborn is,
 // it ends neither with its stdin nor on SIGTERM.
 func fakeStdio() {
@@ -105,6 +105,7 @@ func fakeStdio() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(9)
 	}
+	_ = os.WriteFile(os.Args[1]+".env", []byte(strings.Join(os.Environ(), "\n")+"\n"), 0o600)
 	_ = os.WriteFile(os.Args[1]+".pid", []byte(strconv.Itoa(os.Getpid())), 0o600)
 	if noise, err := os.ReadFile(os.Args[1] + ".stderr"); err == nil {
 		_, _ = os.Stderr.Write(noise)

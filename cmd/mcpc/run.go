@@ -57,19 +57,43 @@ func (a *app) run(ctx context.Context, args []string) int {
 	root := newRoot(a)
 	root.SetArgs(args)
 	root.SetIn(a.stdin)
-	root.SetOut(a.stdout)
+	help := &written{w: a.stdout}
+	root.SetOut(help)
 	root.SetErr(a.stderr)
 	err := root.ExecuteContext(ctx)
+	if help.err != nil && (err == nil || unnamed(err)) {
+		err = refusal.New(refusal.OutputWrite)
+	}
 	var code answered
 	switch {
 	case err == nil:
 		return refusal.ExitDone
 	case errors.As(err, &code):
 		return int(code)
-	case ctx.Err() != nil && refusal.Is(err, refusal.Internal):
+	case ctx.Err() != nil && unnamed(err):
 		err = refusal.New(refusal.Interrupted)
 	}
 	return a.refuse(err)
+}
+
+// unnamed reports an error that would be printed as internal.
+func unnamed(err error) bool {
+	var use usageError
+	return !errors.As(err, &use) && refusal.From(err).Entry() == refusal.Internal
+}
+
+// written remembers whether what cobra prints (help, version, completion) could be written; cobra itself does not.
+type written struct {
+	w   io.Writer
+	err error
+}
+
+func (w *written) Write(b []byte) (int, error) {
+	n, err := w.w.Write(b)
+	if err != nil {
+		w.err = err
+	}
+	return n, err
 }
 
 // refuse prints why a command ends and returns its exit code.
