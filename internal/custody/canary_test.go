@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,7 +54,8 @@ type watch struct {
 	searched int
 	children int
 
-	authority string // the document that allows the one tool
+	spellings map[string][][]byte // of every secret
+	authority string              // the document that allows the one tool
 	kinds     map[string]bool
 }
 
@@ -91,7 +91,10 @@ func kindOf(secret string) string {
 func (c *watch) look(what, whose string, text []byte, all []canary) {
 	c.t.Helper()
 	for _, one := range all {
-		for _, spelling := range encodings(one.value) {
+		if c.spellings[one.value] == nil {
+			c.spellings[one.value] = encodings(one.value)
+		}
+		for _, spelling := range c.spellings[one.value] {
 			if c.searched++; bytes.Contains(text, spelling) && !slices.Contains(one.seenBy, whose) {
 				c.t.Errorf("%s: in %s is the %s, as %q:\n%.2000s", what, whose, one.kind, spelling, text)
 			}
@@ -130,7 +133,7 @@ const commandSecret = "canary-header~command/3"
 func newWatch(t testing.TB) *watch {
 	w, p := newWorld(t), newPerson(t)
 	w.Server("token_endpoint_auth_methods_supported", []string{"client_secret_basic"})
-	c := &watch{person: p, w: w, kinds: map[string]bool{}}
+	c := &watch{person: p, w: w, kinds: map[string]bool{}, spellings: map[string][][]byte{}}
 	add := func(kind, value, exported string, seenBy ...string) string {
 		c.own = append(c.own, canary{kind, value, seenBy})
 		if exported != "" {
@@ -176,103 +179,6 @@ func freeAddress(t testing.TB) string {
 	}
 	defer l.Close()
 	return l.Addr().String()
-}
-
-// echo is all that a server received, as it may come back in an answer.
-func echo(req *http.Request) string {
-	var b bytes.Buffer
-	b.WriteString(req.Method + " " + req.URL.String() + "\n")
-	_ = req.Header.Write(&b)
-	body := new(bytes.Buffer)
-	_, _ = body.ReadFrom(req.Body)
-	fmt.Fprintf(&b, "\n%s\n%s", body, req.Form.Encode())
-	return b.String()
-}
-
-// kinds of faults: answers that repeat what was received, each in another way.
-var faultKinds = map[string]func(rw http.ResponseWriter, req *http.Request){
-	"page":  func(rw http.ResponseWriter, req *http.Request) { answerWith(rw, 500, "text/html", echo(req)) },
-	"junk":  func(rw http.ResponseWriter, req *http.Request) { answerWith(rw, 200, "text/plain", echo(req)) },
-	"empty": func(rw http.ResponseWriter, _ *http.Request) { answerWith(rw, 200, "application/json", "") },
-	"error": func(rw http.ResponseWriter, req *http.Request) {
-		answerWith(rw, 400, "application/json", oauthError(req))
-	},
-	"strange": func(rw http.ResponseWriter, req *http.Request) { answerWith(rw, 200, "application/json", strange(req)) },
-	"rpc": func(rw http.ResponseWriter, req *http.Request) {
-		answerWith(rw, 200, "application/json", rpcError(req))
-	},
-	"stream": func(rw http.ResponseWriter, req *http.Request) {
-		answerWith(rw, 200, "text/event-stream", streamOf(req))
-	},
-	"forbidden": challenge(403),
-	"refused":   challenge(401),
-	"redirect": func(rw http.ResponseWriter, req *http.Request) {
-		rw.Header().Set("Location", "https://elsewhere.example/?"+fmt.Sprintf("%q", echo(req)))
-		answerWith(rw, 307, "text/plain", echo(req))
-	},
-	"busy": func(rw http.ResponseWriter, req *http.Request) {
-		rw.Header().Set("Retry-After", fmt.Sprintf("%q", echo(req)))
-		answerWith(rw, 429, "text/plain", echo(req))
-	},
-	"half": func(rw http.ResponseWriter, req *http.Request) {
-		rw.Header().Set("Content-Length", "100000")
-		answerWith(rw, 200, "application/json", `{"access_token":"`+req.Header.Get("Authorization"))
-	},
-	"cut": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
-}
-
-func answerWith(rw http.ResponseWriter, status int, kind, body string) {
-	rw.Header().Set("Content-Type", kind)
-	rw.WriteHeader(status)
-	_, _ = rw.Write([]byte(body))
-}
-
-func oauthError(req *http.Request) string {
-	return fmt.Sprintf(`{"error":%[1]q,"error_description":%[1]q,"error_uri":%[1]q}`, oneLine(echo(req)))
-}
-
-func strange(req *http.Request) string {
-	e := oneLine(echo(req))
-	return fmt.Sprintf(`{"issuer":%[1]q,"resource":%[1]q,"client_id":%[1]q,"token_type":%[1]q,"scope":%[1]q,"resultType":%[1]q}`, e)
-}
-
-func rpcError(req *http.Request) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":%[1]q,"data":{"echo":%[1]q}}}`, oneLine(echo(req)))
-}
-
-func streamOf(req *http.Request) string {
-	return ": " + oneLine(echo(req)) + "\nevent: " + oneLine(echo(req)) + "\ndata: " + rpcError(req) + "\n\n"
-}
-
-func oneLine(text string) string { return strings.NewReplacer("\n", " ", "\r", " ").Replace(text) }
-
-func challenge(status int) func(http.ResponseWriter, *http.Request) {
-	return func(rw http.ResponseWriter, req *http.Request) {
-		e := strings.ReplaceAll(oneLine(echo(req)), `"`, "'")
-		rw.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer error="invalid_token", error_description="%[1]s", scope="%[1]s"`, e))
-		answerWith(rw, status, "text/plain", e)
-	}
-}
-
-// places of faults: the request that is answered badly, and the command under way.
-var faultPlaces = []struct {
-	name, line string
-	command    []string
-	signedIn   bool // before
-	expired    bool
-}{
-	{"resource metadata", "mcp GET /.well-known/oauth-protected-resource/mcp", []string{"login", "docs"}, false, false},
-	{"server metadata", "as GET /.well-known/oauth-authorization-server", []string{"login", "docs"}, false, false},
-	{"registration", "as POST /register", []string{"login", "docs"}, false, false},
-	{"authorization", "as GET /authorize", []string{"login", "docs"}, false, false},
-	{"code for a token", tokenLine, []string{"login", "docs"}, false, false},
-	{"code for a token, own client", tokenLine, []string{"login", "desk"}, false, false},
-	{"refresh", tokenLine, []string{"discover", "docs"}, true, true},
-	{"discovery", "mcp POST /mcp", []string{"discover", "docs"}, true, false},
-	{"snapshot", "mcp POST /mcp", []string{"snapshot", "take", "docs", "-o", "-"}, true, false},
-	{"call", "mcp POST /mcp", []string{"call", "docs", "say", "--authority", "AUTHORITY"}, true, false},
-	{"refresh for a call", tokenLine, []string{"call", "docs", "say", "--authority", "AUTHORITY"}, true, true},
-	{"revocation", "as POST /revoke", []string{"logout", "docs"}, true, false},
 }
 
 // Twelve and more secrets, five encodings, every surface, at each fault: nowhere.

@@ -100,10 +100,10 @@ func TestProcessesSpendOneRefreshToken(t *testing.T) {
 		*processes, *expiries, len(w.Requests(tokenLine)), len(w.Refused()), p.browsers()-1)
 }
 
-// The same with a kill in one of twenty. A kill loses nothing, with one exception that no client can help: when it comes
-// between the sending of the refresh token and the answer's arrival on disk. Then the server ends the grant, the next
-// command says so by name, and nobody asks again. That is counted apart, and costs one refused request, or two where the
-// dead process's request reaches the server only after that of the next.
+// The same with a kill in one of twenty. A kill loses nothing, with one exception that no client can help: when it
+// comes between the sending of the refresh token and the answer's arrival on disk. Then the server ends the grant, the
+// next command says so by name, and nobody asks again. That is counted apart, and costs one refused request, or two
+// where the dead process's request reaches the server only after that of the next.
 func TestKilledProcessesSpendNoMore(t *testing.T) {
 	t.Parallel()
 	p, w := signedIn(t)
@@ -132,8 +132,8 @@ func TestKilledProcessesSpendNoMore(t *testing.T) {
 			n, *expiries, lost, w.Refused(), p.browsers())
 	}
 	clean(t, p, w)
-	t.Logf("%d processes x %d expiries, %d killed, %d of them in the one moment: %d token requests, %d refused, %d browsers "+
-		"after the sign-in", *processes, *expiries, killed, lost, n, refused, p.browsers()-1)
+	t.Logf("%d processes x %d expiries, %d killed, %d of them in the one moment: %d token requests, %d refused, "+
+		"%d browsers after the sign-in", *processes, *expiries, killed, lost, n, refused, p.browsers()-1)
 }
 
 // clean requires that no secret and no unfinished file is left.
