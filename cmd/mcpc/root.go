@@ -65,15 +65,19 @@ func newRoot(a *app) *cobra.Command {
 	root.SetHelpCommand(newHelp())
 	root.SetCompletionCommandGroupID("about")
 	root.SetOut(a.stdout) // which the completion command asks for when it is made
+	root.AddCommand(helpTopics()...)
+	root.AddCommand(newFeatures(a)...)
+	return root
+}
+
+// addCompletion adds cobra's command under a name of ours. It takes hold of the output that the root has by then.
+func addCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
 		if c.Name() == "completion" {
 			c.Short = "Print a completion script for bash, zsh, fish or PowerShell"
 		}
 	}
-	root.AddCommand(helpTopics()...)
-	root.AddCommand(newFeatures(a)...)
-	return root
 }
 
 // unknownCommand refuses words that are no command; cobra's own text would do, but its suggestions are worth a hint.

@@ -60,6 +60,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	help := &written{w: a.stdout}
 	root.SetOut(help)
 	root.SetErr(a.stderr)
+	addCompletion(root)
 	err := root.ExecuteContext(ctx)
 	if help.err != nil && (err == nil || unnamed(err)) {
 		err = refusal.New(refusal.OutputWrite)
