@@ -86,13 +86,15 @@ func challenge(status int) func(http.ResponseWriter, *http.Request) {
 	}
 }
 
-// places of faults: the request that is answered badly, and the command under way.
-var faultPlaces = []struct {
+// faultPlace is the request that is answered badly, and the command under way.
+type faultPlace struct {
 	name, line string
 	command    []string
 	signedIn   bool // before
 	expired    bool
-}{
+}
+
+var faultPlaces = []faultPlace{
 	{"resource metadata", "mcp GET /.well-known/oauth-protected-resource/mcp", []string{"login", "docs"}, false, false},
 	{"server metadata", "as GET /.well-known/oauth-authorization-server", []string{"login", "docs"}, false, false},
 	{"registration", "as POST /register", []string{"login", "docs"}, false, false},
