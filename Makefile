@@ -76,6 +76,10 @@ demo: ## discover, review, grant, call, refuse: the product in one transcript
 real-servers: testdata/node/node_modules/.made ## mcpc against servers that others wrote; needs Node 20, npm
 	@cd testdata/realservers && go test -count=1
 
+.PHONY: peers
+peers: testdata/peers/node_modules/.made ## servers on the Go and both TypeScript SDKs, eras and carriers, byte for byte; needs Node 20, npm
+	@go test -count=1 -run '^TestSDKPeers$$' -v ./cmd/mcpc -typescript $(CURDIR)/testdata/peers | grep -v '^ *=== '
+
 .PHONY: conformance
 conformance: testdata/conformance/node_modules/.made ## the official suite, at both revisions; needs npm, Linux on x64
 	@go run ./testdata/conformance/run $(UPDATE)
@@ -116,7 +120,7 @@ docs: ## write the documents that are made from the program and its tests
 
 .PHONY: clean
 clean: ## remove what the other targets made
-	@rm -rf bin dist testdata/node/node_modules testdata/conformance/node_modules testdata/oauth/node_modules
+	@rm -rf bin dist testdata/node/node_modules testdata/conformance/node_modules testdata/oauth/node_modules testdata/peers/node_modules
 
 # One build of all the tools, in their own module, so that they stay out of the module graph of whoever uses mcpc.
 $(TOOLS)/.made: tools/go.mod tools/go.sum
@@ -127,6 +131,10 @@ $(TOOLS)/.made: tools/go.mod tools/go.sum
 # npm ci installs what the lock says and nothing else; no package's install script runs.
 testdata/node/node_modules/.made: testdata/node/package-lock.json
 	@cd testdata/node && npm ci --ignore-scripts --silent
+	@touch $@
+
+testdata/peers/node_modules/.made: testdata/peers/package-lock.json
+	@cd testdata/peers && npm ci --ignore-scripts --silent
 	@touch $@
 
 testdata/oauth/node_modules/.made: testdata/oauth/package-lock.json

@@ -30,6 +30,7 @@ type options struct {
 	mutate bool   // install the firmware update and exit
 	issuer string // authorization server whose tokens are needed; "" leaves the server open
 	client string // ID:SECRET of this server's client there, for asking about tokens
+	page   int    // tools on a page of the list; 0 for all of them
 }
 
 func main() {
@@ -42,6 +43,7 @@ func main() {
 	flag.BoolVar(&o.mutate, "mutate", false, "install the firmware update, so that later lists differ, and exit")
 	flag.StringVar(&o.issuer, "issuer", "", "over HTTP, demand tokens of this authorization server")
 	flag.StringVar(&o.client, "client", "", "`ID:SECRET` of this server's client there, to ask about tokens with")
+	flag.IntVar(&o.page, "page", 0, "how many tools a page of the list has; 0 for all on one")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -66,7 +68,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	s := newServer(versions, fw)
+	s := newServer(versions, fw, o.page)
 	if o.http == "" {
 		return s.Run(ctx, &mcp.StdioTransport{})
 	}

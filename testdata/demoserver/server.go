@@ -8,13 +8,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// newServer builds the station.
-func newServer(versions []string, fw *firmware) *mcp.Server {
+// newServer builds the station. Its list has pages of that many tools, or one page for 0.
+func newServer(versions []string, fw *firmware, page int) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "weather-station", Title: "Harbour weather station", Version: "1.0.0"},
 		&mcp.ServerOptions{
 			Instructions:              "Readings of a small weather station by the harbour.",
 			SupportedProtocolVersions: versions,
 			Capabilities:              &mcp.ServerCapabilities{},
+			PageSize:                  page,
 		})
 	for _, t := range stationTools(fw) {
 		add(s, t)

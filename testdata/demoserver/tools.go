@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -52,7 +53,7 @@ func stationTools(fw *firmware) []tool {
 			run: takeReadings,
 		},
 		{
-			name: "read_sensor", title: "Read a sensor", description: "Reads one sensor. Sensor 7 is broken.",
+			name: "read_sensor", title: "Read a sensor", description: "Reads one sensor. Sensor 7 is broken, and there are none below zero.",
 			input: `{"type":"object","properties":{"sensor":{"type":"integer","description":"Number of the sensor"}},"required":["sensor"]}`,
 			run:   readSensor,
 		},
@@ -65,7 +66,7 @@ func stationTools(fw *firmware) []tool {
 			name: "sky_hologram", title: "Sky hologram", description: "The sky in a kind of content that clients do not know.",
 			input: noArguments, run: skyHologram,
 		},
-		{name: "manual", title: "Station manual", description: "Where the manual is.", input: noArguments, run: manual},
+		{name: "manual", title: "Station manual", description: "Where the manual is, and its first page.", input: noArguments, run: manual},
 		{
 			name: "serial_numbers", title: "Serial numbers", description: "The sensors' serial numbers, which are large integers.",
 			input: noArguments, run: serialNumbers,
@@ -170,6 +171,9 @@ func readSensor(c call) (*mcp.CallToolResult, error) {
 	if err := json.Unmarshal(c.args, &in); err != nil {
 		return nil, err
 	}
+	if in.Sensor < 0 {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "no such sensor: ask the harbour master"}
+	}
 	if in.Sensor == 7 {
 		r := text("Sensor 7 does not answer.")
 		r.IsError = true
@@ -194,7 +198,10 @@ func skyHologram(call) (*mcp.CallToolResult, error) {
 
 func manual(call) (*mcp.CallToolResult, error) {
 	link := &mcp.ResourceLink{URI: "station://manual/1", Name: "manual", Title: "Station manual", MIMEType: "text/plain"}
-	return &mcp.CallToolResult{Content: []mcp.Content{link}}, nil
+	page := &mcp.EmbeddedResource{Resource: &mcp.ResourceContents{
+		URI: "station://manual/1", MIMEType: "text/plain", Text: "Page 1: keep dry.",
+	}}
+	return &mcp.CallToolResult{Content: []mcp.Content{link, page}}, nil
 }
 
 func serialNumbers(call) (*mcp.CallToolResult, error) {
