@@ -27,7 +27,7 @@ func leaves(c *cobra.Command, f func(*cobra.Command)) {
 func tree() *cobra.Command {
 	root := newRoot(&app{stdout: io.Discard, stderr: io.Discard})
 	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
+	addCompletion(root)
 	return root
 }
 
