@@ -26,7 +26,8 @@ func asker(method, then string, beside bool) replies {
 		}
 	}
 	if beside {
-		return replies{"POST /mcp": answer, "GET /mcp": heldOpen(streamHeader + question), "tools/call": waiting(streamHeader)}
+		stream := heldOpen(streamHeader + question)
+		return replies{"POST /mcp": answer, "GET /mcp": stream, "tools/call": waiting(streamHeader)}
 	}
 	return replies{"POST /mcp": answer, "tools/call": waiting(streamHeader + question)}
 }

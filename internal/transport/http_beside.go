@@ -24,7 +24,7 @@ const (
 type beside struct {
 	cancel  context.CancelFunc
 	done    chan struct{} // closed when nothing of it runs any more; what follows may be read then
-	inbox   inbox         // its own, with a count of its own; no request is in flight there, so a response ends the stream
+	inbox   inbox         // its own, with its own count; no request is in flight there, so a response ends the stream
 	changed bool          // the server said that its tools changed
 }
 

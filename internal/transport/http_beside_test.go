@@ -3,10 +3,10 @@ package transport
 import (
 	"compress/gzip"
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -98,7 +98,8 @@ func TestAskedBesideACall(t *testing.T) {
 		o.Authorizer = &signIn{tokens: []string{"t"}}
 	})
 	var notes []string
-	_, err := c.Exchange(t.Context(), &Request{Method: "tools/call"}, func(n Notification) { notes = append(notes, n.Method) })
+	note := func(n Notification) { notes = append(notes, n.Method) }
+	_, err := c.Exchange(t.Context(), &Request{Method: "tools/call"}, note)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -402,40 +403,30 @@ func TestAnswerNeedsTheStream(t *testing.T) {
 	}
 }
 
-// TestStreamBesideOverHTTP2: there the stream and the call share the connection of the session.
-func TestStreamBesideOverHTTP2(t *testing.T) {
+// TestFrameBesideACallIsSmall: the frame limit is the call's; beside it there is no second one of that size.
+func TestFrameBesideACallIsSmall(t *testing.T) {
 	t.Parallel()
-	opened, ended := make(chan string, 1), make(chan struct{})
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		body, _ := io.ReadAll(r.Body)
-		switch {
-		case r.Method == http.MethodGet:
-			w.Header().Set("Content-Type", "text/event-stream")
-			_ = http.NewResponseController(w).Flush()
-			opened <- r.RemoteAddr
-			<-r.Context().Done()
-			close(ended)
-		case strings.Contains(string(body), `"initialize"`):
-			w.Header().Set(sessionHeader, "s1")
-			_, _ = io.WriteString(w, resultOf(1))
-		case r.Method == http.MethodPost:
-			if from := <-opened; r.ProtoMajor != 2 || from != r.RemoteAddr {
-				t.Errorf("the call came by HTTP/%d from %s, the stream from %s", r.ProtoMajor, r.RemoteAddr, from)
-			}
-			_, _ = io.WriteString(w, resultOf(2))
+	for size, want := range map[int]string{maxBeside: "[roots/list]", maxBeside + 1: "[]"} {
+		closed, answered := make(chan struct{}), make(chan string, 1)
+		s := newRawServer(t, duplex{
+			stream: func(w net.Conn) {
+				head, tail := `{"jsonrpc":"2.0","id":1,"method":"roots/list","params":{"a":"`, `"}}`
+				_, _ = io.WriteString(w, rawStream(eventOf(head+strings.Repeat("x", size-len(head)-len(tail))+tail)))
+				_, _ = io.Copy(io.Discard, w)
+				close(closed)
+			},
+			answer: func() {
+				select {
+				case <-closed:
+				case <-answered:
+				}
+			},
+			heard: func(body string) { answered <- body },
+		}.serve)
+		c := begun(t, s.url, nil)
+		if _, f := exchange1(t, c, "tools/call"); f != nil || fmt.Sprint(c.Asked()) != want {
+			t.Errorf("%d bytes: %v, asked %v", size, f, c.Asked())
 		}
-	}))
-	s.EnableHTTP2 = true
-	s.StartTLS()
-	t.Cleanup(s.Close)
-	c := dialRaw(t, "https://example.com:"+mustURL(t, s.URL).Port(), func(o *HTTPOptions) {
-		o.Server.HTTP.CAFile, o.Resolver = certificateFile(t, s), loopbackNames()
-	})
-	c.Use(legacy)
-	exchange1(t, c, "initialize")
-	if _, f := exchange1(t, c, "tools/call"); f != nil {
-		t.Fatal(f)
+		c.state.session = "" // nothing more is heard
 	}
-	<-ended
 }

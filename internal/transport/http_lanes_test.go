@@ -144,3 +144,41 @@ func TestLanes(t *testing.T) {
 		}
 	}
 }
+
+// TestStreamBesideOverHTTP2: there the stream and the call share the connection of the session.
+func TestStreamBesideOverHTTP2(t *testing.T) {
+	t.Parallel()
+	opened, ended := make(chan string, 1), make(chan struct{})
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		body, _ := io.ReadAll(r.Body)
+		switch {
+		case r.Method == http.MethodGet:
+			w.Header().Set("Content-Type", "text/event-stream")
+			_ = http.NewResponseController(w).Flush()
+			opened <- r.RemoteAddr
+			<-r.Context().Done()
+			close(ended)
+		case strings.Contains(string(body), `"initialize"`):
+			w.Header().Set(sessionHeader, "s1")
+			_, _ = io.WriteString(w, resultOf(1))
+		case r.Method == http.MethodPost:
+			if from := <-opened; r.ProtoMajor != 2 || from != r.RemoteAddr {
+				t.Errorf("the call came by HTTP/%d from %s, the stream from %s", r.ProtoMajor, r.RemoteAddr, from)
+			}
+			_, _ = io.WriteString(w, resultOf(2))
+		}
+	}))
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	c := dialRaw(t, "https://example.com:"+mustURL(t, s.URL).Port(), func(o *HTTPOptions) {
+		o.Server.HTTP.CAFile, o.Resolver = certificateFile(t, s), loopbackNames()
+	})
+	c.Use(legacy)
+	exchange1(t, c, "initialize")
+	if _, f := exchange1(t, c, "tools/call"); f != nil {
+		t.Fatal(f)
+	}
+	<-ended
+}
