@@ -292,7 +292,9 @@ func (a *app) send(ctx context.Context, s *config.Server, g *granted, o callOpti
 }
 
 // exchange makes the call, with its progress on the terminal.
-func (a *app) exchange(ctx context.Context, session *negotiate.Session, call negotiate.Call) (*negotiate.Result, error) {
+func (a *app) exchange(
+	ctx context.Context, session *negotiate.Session, call negotiate.Call,
+) (*negotiate.Result, error) {
 	bar := a.progressBar()
 	call.Progress = bar.update()
 	result, err := session.Call(ctx, call)

@@ -84,7 +84,9 @@ func (a *app) completeSnapshot(_ *cobra.Command, args []string, _ string) (compl
 	return names, cobra.ShellCompDirectiveDefault
 }
 
-func (a *app) completeSnapshotTool(cmd *cobra.Command, args []string, _ string) (completions, cobra.ShellCompDirective) {
+func (a *app) completeSnapshotTool(
+	cmd *cobra.Command, args []string, _ string,
+) (completions, cobra.ShellCompDirective) {
 	switch len(args) {
 	case 0:
 		return a.completeSnapshot(cmd, nil, "")

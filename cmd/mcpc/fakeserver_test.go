@@ -95,10 +95,10 @@ func fill(body, id string) string {
 	return strings.NewReplacer("$ID", id, "$COUNT", count).Replace(body)
 }
 
-// fakeStdio is the command fakeserver RULES [ORPHAN]: a server that answers by its rules. It logs requests to RULES.log
-// its process number to RULES.pid and its environment to RULES.env, and writes what RULES.stderr holds to stderr. With ORPHAN it first starts a
-// process that outlives it if it may, and writes the number of that to the file ORPHAN. Where a file RULES.stubborn is,
-// it ends neither with its stdin nor on SIGTERM.
+// fakeStdio is the command fakeserver RULES [ORPHAN]: a server that answers by its rules. It logs requests to
+// RULES.log, its process number to RULES.pid and its environment to RULES.env, and writes what RULES.stderr holds to
+// stderr. With ORPHAN it first starts a process that outlives it if it may, and writes the number of that to the file
+// ORPHAN. Where a file RULES.stubborn is, it ends neither with its stdin nor on SIGTERM.
 func fakeStdio() {
 	text, err := os.ReadFile(os.Args[1])
 	if err != nil {

@@ -31,7 +31,7 @@ func printUsage(cmd *cobra.Command) error {
 	} else {
 		section(&b, "Commands:", listed(cmd, (*cobra.Command).IsAvailableCommand))
 	}
-	section(&b, "Help topics:", listed(cmd, func(c *cobra.Command) bool { return c.IsAdditionalHelpTopicCommand() && !c.Hidden }))
+	section(&b, "Help topics:", listed(cmd, (*cobra.Command).IsAdditionalHelpTopicCommand))
 	section(&b, "Flags:", cmd.LocalFlags().FlagUsages())
 	section(&b, "Flags of every command:", cmd.InheritedFlags().FlagUsages())
 	if cmd.HasAvailableSubCommands() {

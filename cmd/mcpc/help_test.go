@@ -37,7 +37,8 @@ func TestHelpDocument(t *testing.T) {
 			words = append(words, "--help")
 		}
 		var out, stderr bytes.Buffer
-		if code := run(t.Context(), words, []string{"HOME=/nowhere"}, strings.NewReader(""), &out, &stderr); code != 0 || stderr.Len() > 0 {
+		code := run(t.Context(), words, []string{"HOME=/nowhere"}, strings.NewReader(""), &out, &stderr)
+		if code != 0 || stderr.Len() > 0 {
 			t.Errorf("mcpc %v: exit %d, %s", words, code, stderr.String())
 		}
 		if c.Name() == "completion" {

@@ -179,7 +179,8 @@ func (a *app) noteOutputSchema(tool *snapshot.Tool, raw []byte) {
 	}
 	switch v := schema.Evaluate(out, structured); v.Verdict {
 	case schema.Invalid:
-		a.note("note: result.output_schema_mismatch: the structured content does not fit the pinned output schema (%s)", v.Keyword)
+		a.note("note: result.output_schema_mismatch: the structured content is not as the pinned output schema says (%s)",
+			v.Keyword)
 	case schema.NotEvaluated:
 		a.note("note: the output schema was not evaluated (%s)", v.Why)
 	}

@@ -42,7 +42,7 @@ func exitsScript(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// oneDocument returns the one JSON document of a file. Of stdout and stderr the line end is required: one document is one
+// oneDocument returns the one JSON document of a file. Of stdout and stderr the line end is required: a document is one
 // document to a script that reads it, and a line to a person.
 func oneDocument(ts *testscript.TestScript, file string) []byte {
 	text := ts.ReadFile(file)
@@ -56,8 +56,8 @@ func oneDocument(ts *testscript.TestScript, file string) []byte {
 	return []byte(doc)
 }
 
-// memberAt returns the value at a path such as tools.0.name; length is the number of members or elements. Names with a dot
-// in them cannot be reached.
+// memberAt returns the value at a path such as tools.0.name; length is the number of members or elements. Names with
+// dots in them cannot be reached.
 func memberAt(doc []byte, path string) (string, bool) {
 	for _, step := range strings.Split(path, ".") {
 		if path == "" {

@@ -32,10 +32,11 @@ func alive(pid int) bool {
 	return !strings.HasPrefix(rest, "Z")
 }
 
-// interrupt is the command interrupt SIGNAL FILE TEXT PROGRAM [ARG]...: it runs a program in a process group of its own,
-// as a shell does, and sends the signal to the group when FILE holds TEXT; TWICE is SIGINT again and again. Where FILE is "stdin" the program gets a stdin
-// that does not end, as a terminal where nobody types, and the signal comes when it has begun to read that. The command
-// ends with the program's exit code, or 128 and the signal's number where a signal ended it.
+// interrupt is the command interrupt SIGNAL FILE TEXT PROGRAM [ARG]...: it runs a program in a process group of its
+// own, as a shell does, and sends the signal to the group when FILE holds TEXT; TWICE is SIGINT again and again. Where
+// FILE is "stdin" the program gets a stdin that does not end, as a terminal where nobody types, and the signal comes
+// when it has begun to read that. The command ends with the program's exit code, or 128 and the signal's number where a
+// signal ended it.
 func interrupt() {
 	sig := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "TWICE": syscall.SIGINT}[os.Args[1]]
 	file, text := os.Args[2], os.Args[3]

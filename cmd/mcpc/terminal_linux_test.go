@@ -101,34 +101,43 @@ func (o *operator) check(s shown, marker string, args []string) {
 	}
 }
 
-// hostile is a server in whose every text the payload stands: members that mcpc prints and members that it does not know.
+// hostileTool has the text wherever mcpc looks, and where it does not.
+const hostileTool = `{"name":%s,"title":%[2]s,"description":%[2]s,"inputSchema":{"type":"object","properties":{` +
+	`%[2]s:{"type":%[2]s,"description":%[2]s},"plain":{"type":"string","description":%[2]s}},"required":[%[2]s]},` +
+	`"annotations":{%[2]s:%[2]s},"_meta":{%[2]s:%[2]s}}`
+
+const hostileContent = `{"type":"text","text":%[1]s},{"type":"image","mimeType":%[1]s,"data":%[1]s},` +
+	`{"type":"resource_link","uri":%[1]s,"name":%[1]s},` +
+	`{"type":"resource","resource":{"uri":%[1]s,"mimeType":%[1]s,"text":%[1]s}},` +
+	`{"type":"resource","resource":{"uri":%[1]s,"blob":"aGVsbG8="}},{"type":%[1]s,%[1]s:[%[1]s]},`
+
+const hostileProgress = `{"jsonrpc":"2.0","method":"notifications/progress",` +
+	`"params":{"progressToken":"mcpc-1","progress":1,"total":2,"message":%s}}\n`
+
+// hostile is the rules of a server in whose every text one of the payloads stands.
 func hostile(texts []string) []rule {
 	q := func(s string) string { return strings.ReplaceAll(jsonText(s), `\n`, `\u000a`) } // \n ends a line of a stream
-	var tools []string
-	var content strings.Builder
+	tools := []string{
+		`{"name":"call","title":"MARK","inputSchema":{"type":"object"},"outputSchema":{"type":"object","required":["x"]}}`,
+	}
+	var content, progress strings.Builder
 	for i, p := range texts {
 		p = "MARK" + p
-		tools = append(tools, fmt.Sprintf(`{"name":%s,"title":%[2]s,"description":%[2]s,"inputSchema":{"type":"object",`+
-			`"properties":{%[2]s:{"type":%[2]s,"description":%[2]s},"plain":{"type":"string","description":%[2]s}},"required":[%[2]s]},`+
-			`"annotations":{%[2]s:%[2]s},"_meta":{%[2]s:%[2]s}}`, q(fmt.Sprint("tool", i, p)), q(p)))
-		fmt.Fprintf(&content, `{"type":"text","text":%[1]s},{"type":"image","mimeType":%[1]s,"data":%[1]s},`+
-			`{"type":"resource_link","uri":%[1]s,"name":%[1]s},{"type":"resource","resource":{"uri":%[1]s,"mimeType":%[1]s,"text":%[1]s}},`+
-			`{"type":"resource","resource":{"uri":%[1]s,"blob":"aGVsbG8="}},{"type":%[1]s,%[1]s:[%[1]s]},`, q(p))
+		tools = append(tools, fmt.Sprintf(hostileTool, q(fmt.Sprint("tool", i, p)), q(p)))
+		fmt.Fprintf(&content, hostileContent, q(p))
+		fmt.Fprintf(&progress, hostileProgress, q(p))
 	}
-	last := q("MARK" + strings.Join(texts, ""))
-	tools = append(tools, `{"name":"call","title":"MARK","inputSchema":{"type":"object"},"outputSchema":{"type":"object","required":["x"]}}`)
-	result := `{"resultType":"complete","content":[` + content.String() + `{"type":"text","text":""}],"structuredContent":{` + last + `:` + last + `},` + last + `:` + last + `}`
-	progress := ""
-	for _, p := range texts {
-		progress += `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"mcpc-1","progress":1,"total":2,"message":` + q("MARK"+p) + `}}\n`
-	}
+	all := q("MARK" + strings.Join(texts, ""))
+	in := strings.NewReplacer("ALL", all, "TOOLS", strings.Join(tools, ","), "CONTENT", content.String(),
+		"PROGRESS", progress.String(), "RESULT", `{"jsonrpc":"2.0","id":$ID,"result":{"resultType":"complete",`).Replace
+	result := in(`RESULT"content":[CONTENT{"type":"text","text":""}],"structuredContent":{ALL:ALL},ALL:ALL}}`)
 	return parseRules(strings.Join([]string{
-		`server/discover {"jsonrpc":"2.0","id":$ID,"result":{"resultType":"complete","supportedVersions":["2026-07-28",` + last +
-			`],"capabilities":{"tools":{}},"instructions":` + last + `,"serverInfo":{"name":` + last + `,"version":` + last + `}}}`,
-		`tools/list {"jsonrpc":"2.0","id":$ID,"result":{"resultType":"complete","tools":[` + strings.Join(tools, ",") + `]}}`,
-		`tools/call once sse ` + `{"jsonrpc":"2.0","id":$ID,"result":` + result + `}`,
-		`tools/call once sse ` + progress + `{"jsonrpc":"2.0","id":$ID,"result":` + result + `}`,
-		`tools/call {"jsonrpc":"2.0","id":$ID,"error":{"code":-32602,"message":` + last + `,"data":` + last + `}}`,
+		in(`server/discover RESULT"supportedVersions":["2026-07-28",ALL],"capabilities":{"tools":{}},` +
+			`"instructions":ALL,"serverInfo":{"name":ALL,"version":ALL}}}`),
+		in(`tools/list RESULT"tools":[TOOLS]}}`),
+		`tools/call once sse ` + result,
+		in(`tools/call once sse PROGRESS`) + result,
+		in(`tools/call {"jsonrpc":"2.0","id":$ID,"error":{"code":-32602,"message":ALL,"data":ALL}}`),
 	}, "\n"))
 }
 
@@ -148,7 +157,8 @@ func TestNothingRawReachesTerminal(t *testing.T) {
 	h := &fakeHTTP{rules: hostile(texts), log: os.DevNull}
 	srv := httptest.NewServer(h)
 	t.Cleanup(srv.Close)
-	o.write("config/mcpc/config.json", `{"servers": {"web": {"http": {"url": "`+srv.URL+`/mcp"}}}, "custody": {"key": {"file": "`+o.home+`/key"}}}`)
+	o.write("config/mcpc/config.json", `{"servers": {"web": {"http": {"url": "`+srv.URL+`/mcp"}}},`+
+		`"custody": {"key": {"file": "`+o.home+`/key"}}}`)
 	old := filepath.Join(o.home, "old.json")
 	if s := o.pipes("snapshot", "take", "web", "-o", old); s.code != 0 {
 		t.Fatalf("%+v", s)
@@ -332,15 +342,18 @@ func TestEveryCodePointIsShown(t *testing.T) {
 		properties[i] = `"p` + strconv.Itoa(i) + `":{"description":` + quotedRaw("MARK"+text) + `}`
 	}
 	o := newOperator(t)
+	begin := `{"jsonrpc":"2.0","id":$ID,"result":{"resultType":"complete",`
 	h := &fakeHTTP{log: os.DevNull, rules: []rule{
-		{method: "server/discover", status: 200, body: `{"jsonrpc":"2.0","id":$ID,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}}`},
-		{method: "tools/list", status: 200, body: `{"jsonrpc":"2.0","id":$ID,"result":{"resultType":"complete","tools":[{"name":"call","inputSchema":{"type":"object","properties":{` +
-			strings.Join(properties, ",") + `}}}]}}`},
-		{method: "tools/call", status: 200, body: `{"jsonrpc":"2.0","id":$ID,"result":{"resultType":"complete","content":[` + strings.Join(content, ",") + `]}}`},
+		{method: "server/discover", status: 200, body: begin +
+			`"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}}`},
+		{method: "tools/list", status: 200, body: begin +
+			`"tools":[{"name":"call","inputSchema":{"type":"object","properties":{` + strings.Join(properties, ",") + `}}}]}}`},
+		{method: "tools/call", status: 200, body: begin + `"content":[` + strings.Join(content, ",") + `]}}`},
 	}}
 	srv := httptest.NewServer(h)
 	t.Cleanup(srv.Close)
-	o.write("config/mcpc/config.json", `{"servers": {"web": {"http": {"url": "`+srv.URL+`/mcp"}, "limits": {"descriptor_bytes": 16777216}}}}`)
+	o.write("config/mcpc/config.json", `{"servers": {"web": {"http": {"url": "`+srv.URL+`/mcp"},`+
+		`"limits": {"descriptor_bytes": 16777216}}}}`)
 	if s := o.pipes("snapshot", "take", "web"); s.code != 0 {
 		t.Fatalf("%+v", s)
 	}
@@ -353,7 +366,8 @@ func TestEveryCodePointIsShown(t *testing.T) {
 		o.check(o.sees(args...), "MARK", args)
 	}
 	// To a pipe it is the received bytes.
-	if s := o.pipes("call", "web", "call", "--authority", grants, "--json"); !strings.Contains(s.out, content[len(content)-1]) {
+	s := o.pipes("call", "web", "call", "--authority", grants, "--json")
+	if !strings.Contains(s.out, content[len(content)-1]) {
 		t.Error("the result is not as received")
 	}
 }

@@ -59,7 +59,8 @@ func TestEveryCommandHasTranscript(t *testing.T) {
 	n := 0
 	leaves(tree(), func(c *cobra.Command) {
 		n++
-		run := regexp.MustCompile(`(?m)\b(exec|exits \d+)( \S+)* mcpc( --json| --config \S+)* ` + strings.TrimPrefix(c.CommandPath(), "mcpc ") + `\b`)
+		words := strings.TrimPrefix(c.CommandPath(), "mcpc ")
+		run := regexp.MustCompile(`(?m)\b(exec|exits \d+)( \S+)* mcpc( --json| --config \S+)* ` + words + `\b`)
 		if !run.MatchString(all.String()) {
 			t.Errorf("no transcript runs %s", c.CommandPath())
 		}
