@@ -65,8 +65,8 @@ fuzz-smoke: ## every fuzz target for 3 s
 	@tools/fuzz.sh 3s
 
 .PHONY: fuzz
-fuzz: ## every fuzz target for 60 s
-	@tools/fuzz.sh 60s
+fuzz: ## every fuzz target for 60 s; the smallest inputs that reach something new are kept beside the tests
+	@tools/fuzz.sh 60s keep
 
 .PHONY: demo
 demo: ## discover, review, grant, call, refuse: the product in one transcript
