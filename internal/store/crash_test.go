@@ -101,6 +101,7 @@ func TestKilledWriterLosesNothing(t *testing.T) {
 	if err := c.Replace(t.Context(), sample(docs)); err != nil {
 		t.Fatal(err)
 	}
+	unfinished := 0
 	for point := range *killPoints * 4 / 5 {
 		cmd := other(t, "write", dir)
 		lines := start(t, cmd)
@@ -124,6 +125,8 @@ func TestKilledWriterLosesNothing(t *testing.T) {
 		if err != nil || got.Generation < said || got.RefreshToken.Reveal() != "refresh-canary" {
 			t.Fatalf("point %d: said %d, found %+v, %v", point, said, got, err)
 		}
+		left, _ := filepath.Glob(filepath.Join(c.dir, "*"+nextSuffix))
+		unfinished += len(left)
 		// Any command that looks for a credential clears up behind a killed one, and waits for nobody.
 		if all, err := c.Of(docs.Resource); err != nil || len(all) != 1 {
 			t.Fatalf("point %d: %+v, %v", point, all, err)
@@ -133,6 +136,8 @@ func TestKilledWriterLosesNothing(t *testing.T) {
 			t.Fatalf("point %d: left behind: %v", point, all)
 		}
 	}
+	t.Logf("%d kills over writes of a credential: 0 torn, 0 missing, 0 stray; %d unfinished writes were cleared up",
+		*killPoints*4/5, unfinished)
 }
 
 // What a live writer has between writing and renaming is its own; what nobody holds the lock of is removed.
@@ -189,6 +194,7 @@ func TestKilledSnapshotWriterLeavesWholeFiles(t *testing.T) {
 	if all := names(t, dir); runtime.GOOS == "linux" && len(all) != len(stored(t, dir)) {
 		t.Fatalf("left behind: %v", all)
 	}
+	t.Logf("%d kills over writes of snapshots: 0 torn, 0 missing, 0 stray", *killPoints/5)
 }
 
 // stored lists a folder of snapshots and checks that each is what its name says.
