@@ -24,7 +24,8 @@ func configured(text string) func(*field) ended {
 
 // headed reads a configuration with that value as a header.
 func headed(value string) func(*field) ended {
-	return configured(`{"servers":{"s":{"http":{"url":"https://h.example/mcp","headers":{"Authorization":` + value + `}}}}}`)
+	return configured(`{"servers":{"s":{"http":{"url":"https://h.example/mcp",` +
+		`"headers":{"Authorization":` + value + `}}}}}`)
 }
 
 // foreign reads a configuration of another program.
@@ -55,6 +56,9 @@ func stdioOf(member, value string) string {
 	return `{"servers":{"s":{"stdio":{"command":["npx"],"env":[],"` + member + `":` + value + `}}}}`
 }
 
+// likeClaude is what three programs write alike.
+const likeClaude = "Claude Desktop, Claude Code or Cursor"
+
 var configCases = []fieldCase{
 	{"CFG-01", "${VAR}", 2, "config.secret_value", headed(`"Bearer ${MY_TOKEN}"`)},
 	{"CFG-01", "in a URL", 2, "config.template", configured(
@@ -69,9 +73,9 @@ var configCases = []fieldCase{
 		f.environ = append(f.environ, "EMPTY=")
 		return headed(`{"env":"EMPTY"}`)(f)
 	}},
-	{"CFG-02", "Claude Desktop", 2, "config.foreign_format", foreign("claude-desktop.json", "Claude Desktop, Claude Code or Cursor")},
-	{"CFG-02", "Claude Code", 2, "config.foreign_format", foreign("claude-code-mcp.json", "Claude Desktop, Claude Code or Cursor")},
-	{"CFG-02", "Cursor", 2, "config.foreign_format", foreign("cursor-mcp.json", "Claude Desktop, Claude Code or Cursor")},
+	{"CFG-02", "Claude Desktop", 2, "config.foreign_format", foreign("claude-desktop.json", likeClaude)},
+	{"CFG-02", "Claude Code", 2, "config.foreign_format", foreign("claude-code-mcp.json", likeClaude)},
+	{"CFG-02", "Cursor", 2, "config.foreign_format", foreign("cursor-mcp.json", likeClaude)},
 	{"CFG-02", "VS Code", 2, "config.foreign_format", foreign("vscode-mcp.jsonc", "VS Code")},
 	{"CFG-02", "Codex", 2, "config.foreign_format", foreign("codex-config.toml", "Codex")},
 	{"CFG-02", "Gemini", 2, "config.foreign_format", foreign("gemini-settings.json", "Gemini CLI")},
@@ -209,11 +213,13 @@ var pinningCases = []fieldCase{
 	{"PIN-01", "icons", 1, "", varied("icons", `[]`, `[{"src":"https://i.example/x"}]`)},
 	{"PIN-01", "unknown member", 1, "", varied("vendor", `1`, `2`)},
 	{"PIN-02", "twice", 3, "authority.tool_rejected", duplicated(
-		`{"name":"send","inputSchema":{"type":"object"}}`, `{"name":"send","inputSchema":{"type":"object","required":["x"]}}`)},
+		`{"name":"send","inputSchema":{"type":"object"}}`,
+		`{"name":"send","inputSchema":{"type":"object","required":["x"]}}`)},
 	{"PIN-02", "twice the same", 3, "authority.tool_rejected", duplicated(
 		`{"name":"send","inputSchema":{"type":"object"}}`, `{"name":"send","inputSchema":{"type":"object"}}`)},
 	{"PIN-02", "renamed", 1, "", func(f *field) ended {
-		end := changed(`{"name":"send_mail","inputSchema":{"type":"object"}}`, `{"name":"send-mail","inputSchema":{"type":"object"}}`)(f)
+		end := changed(`{"name":"send_mail","inputSchema":{"type":"object"}}`,
+			`{"name":"send-mail","inputSchema":{"type":"object"}}`)(f)
 		f.want("stdout", end.stdout, `"tool-added"`)
 		f.want("stdout", end.stdout, `"tool-removed"`)
 		return end
@@ -355,7 +361,8 @@ var terminalCases = []fieldCase{
 		p := f.calledPeer(modern(
 			`{"name":"t","inputSchema":{"type":"object","properties":{"data":{},"zip":{},"n":{},"b":{}}}}`), nil)
 		const args = `{"data":{"a":"x # y"},"zip":"00123","n":12345678901234567890,"b":"true"}`
-		end := f.runIn(args, "--json", "call", "s", "t", "--authority", filepath.Join(f.home, "authority.json"), "--args", "-")
+		end := f.runIn(args, "--json", "call", "s", "t", "--args", "-",
+			"--authority", filepath.Join(f.home, "authority.json"))
 		for _, r := range p.requests("tools/call") {
 			f.want("request", r.body, `"arguments":`+args)
 		}

@@ -119,7 +119,8 @@ var discoveryCases = []fieldCase{
 	}},
 	{"DISC-04", "the challenge names the root", 0, "", func(f *field) ended {
 		w := f.world(replies{pathForm: nil, rootForm: document(resourceOK)}, nil)
-		end := w.challenges(`WWW-Authenticate: Bearer resource_metadata="$ORIGIN/.well-known/oauth-protected-resource"`).signs()
+		w.challenges(`WWW-Authenticate: Bearer resource_metadata="$ORIGIN/.well-known/oauth-protected-resource"`)
+		end := w.signs()
 		if len(w.mcp.requests(pathForm)) != 0 {
 			f.Error("the path form was asked for before what the challenge names")
 		}
@@ -217,7 +218,8 @@ var discoveryCases = []fieldCase{
 		const place = "/v1/design/.well-known/oauth-protected-resource"
 		w := f.world(replies{"GET " + place: resourceDocument("$ORIGIN/v1/design/mcp")}, nil)
 		w.http(w.mcp.origin+"/v1/design/mcp", "")
-		end := w.challenges(`WWW-Authenticate: Bearer resource_metadata="$ORIGIN` + place + `", scope="user:a user:b"`).signs()
+		w.challenges(`WWW-Authenticate: Bearer resource_metadata="$ORIGIN` + place + `", scope="user:a user:b"`)
+		end := w.signs()
 		if q := f.person.requests(); len(q) != 1 || q[0].Get("scope") != "user:a user:b" {
 			f.Errorf("asked for %v", q)
 		}

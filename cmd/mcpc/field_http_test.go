@@ -195,7 +195,8 @@ var httpCases = []fieldCase{
 		return f.call("t")
 	}},
 	{"HTTP-14", "stdio before the negotiation", 5, "protocol.batch", func(f *field) ended {
-		f.child(modernChild().with("server/discover", `out [{"jsonrpc":"2.0","id":$ID,"result":`+discoverBody+"}]\n"), nil, "")
+		f.child(modernChild().with("server/discover",
+			`out [{"jsonrpc":"2.0","id":$ID,"result":`+discoverBody+"}]\n"), nil, "")
 		return f.run("discover", "s")
 	}},
 	{"HTTP-16", "frame", 5, "protocol.frame", callAnswered(document(

@@ -73,7 +73,10 @@ func TestEnvironmentNamesOnWindows(t *testing.T) {
 	for _, test := range []struct {
 		system, a, b string
 		same         bool
-	}{{"windows", "Path", "PATH", true}, {"windows", "Path", "PATHS", false}, {"linux", "Path", "PATH", false}, {"linux", "A", "A", true}} {
+	}{
+		{"windows", "Path", "PATH", true}, {"windows", "Path", "PATHS", false}, {"linux", "Path", "PATH", false},
+		{"linux", "A", "A", true},
+	} {
 		if got := sameVariableOn(test.system, test.a, test.b); got != test.same {
 			t.Errorf("%v: %v", test, got)
 		}
@@ -138,7 +141,8 @@ var limitCases = []fieldCase{
 		return end
 	}},
 	{"LIM-03", "a descriptor of 8 MiB", 3, "limit.descriptor", described(strings.Repeat("d", 8<<20))},
-	{"LIM-03", "an icon of 5 MB", 3, "limit.descriptor", described("data:image/png;base64," + strings.Repeat("A", 5_000_000))},
+	{"LIM-03", "an icon of 5 MB", 3, "limit.descriptor", described(
+		"data:image/png;base64," + strings.Repeat("A", 5_000_000))},
 	{"LIM-04", "a bomb", 3, "limit.frame", func(f *field) ended {
 		f.calledPeer(modern(), replies{"tools/call": bomb()})
 		return f.call("t")
@@ -254,6 +258,7 @@ var platformCases = []fieldCase{
 // fieldElsewhere are the parts of field cases that cannot be seen from outside, with the package and test that hold
 // them.
 var fieldElsewhere = []struct{ id, name, held string }{
+	{"PAG-04", "the whole listing ends in time", "internal/snapshot TestTakeEndsInTime"},
 	{"WIN-01", "names have no case there", "cmd/mcpc TestEnvironmentNamesOnWindows"},
 	{"WIN-01", "nothing is inherited that is not listed", "internal/transport TestEnvironmentNeverNil"},
 	{"WIN-02", "scripts are refused", "internal/transport TestSearch"},

@@ -280,8 +280,9 @@ func reset(text string) reply {
 
 const (
 	okText       = `{"content":[{"type":"text","text":"ok"}]}`
-	discoverBody = `{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}`
-	plainTool    = `{"name":"t","inputSchema":{"type":"object"}}`
+	discoverBody = `{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},` +
+		`"serverInfo":{"name":"s","version":"1"}}`
+	plainTool = `{"name":"t","inputSchema":{"type":"object"}}`
 )
 
 // list answers tools/list with these descriptors.

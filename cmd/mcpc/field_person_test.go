@@ -25,6 +25,16 @@ type person struct {
 	mu    sync.Mutex
 	asked []url.Values // the authorization requests
 	pages []string     // what the callback answered
+	ways  sync.WaitGroup
+}
+
+// goes sends the person on their way.
+func (p *person) goes(authorization string) { p.ways.Go(func() { p.visit(authorization) }) }
+
+// told returns what the callback answered, when every way has come to its end.
+func (p *person) told() []string {
+	p.ways.Wait()
+	return slices.Clone(p.pages)
 }
 
 func (p *person) visit(authorization string) {

@@ -98,7 +98,8 @@ var resultCases = []fieldCase{
 		f.want("what the child heard", f.heardByChild(), "-32601")
 		return end
 	}},
-	{"RES-10", "modern", 5, "protocol.server_request", callAnswered(stream(rootsMidCall + "data: " + resultEvent + "\n\n"))},
+	{"RES-10", "modern", 5, "protocol.server_request", callAnswered(
+		stream(rootsMidCall + "data: " + resultEvent + "\n\n"))},
 	{"RES-10", "every odd result", 0, "", oddResults},
 }
 
@@ -172,13 +173,4 @@ var pagingCases = []fieldCase{
 	{"PAG-04", "cursor", 3, "limit.cursor", pages("", func(int) string {
 		return `{"tools":[],"nextCursor":"` + strings.Repeat("c", 5000) + `"}`
 	})},
-	{"PAG-04", "time", 5, "limit.deadline_discovery", func(f *field) ended {
-		p := f.serve(modern().with(replies{
-			"tools/list": after(20*time.Millisecond, numbered(func(n int) string {
-				return fmt.Sprintf(`{"tools":[],"nextCursor":"%d"}`, n)
-			})),
-		}))
-		f.http(p.url, `"limits":{"request_ms":80}`)
-		return f.run("discover", "s")
-	}},
 }

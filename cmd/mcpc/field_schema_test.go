@@ -122,7 +122,8 @@ var schemaCases = []fieldCase{
 	})},
 	{"SCH-05", "dash, after --tool", 0, "", keptCall(
 		`{"name":"--help","inputSchema":{"type":"object"}}`, "--help", "--tool=--help")},
-	{"SCH-05", "other script", 0, "", keptCall(`{"name":"数据库","inputSchema":{"type":"object"}}`, "数据库", "数据库")},
+	{"SCH-05", "other script", 0, "", keptCall(
+		`{"name":"数据库","inputSchema":{"type":"object"}}`, "数据库", "数据库")},
 	{"SCH-05", "space", 0, "", keptCall(`{"name":"Get User","inputSchema":{"type":"object"}}`, "Get User", "Get User")},
 	{"SCH-05", "another spelling is another tool", 3, "authority.tool_not_granted", keptCall(
 		`{"name":"Get User","inputSchema":{"type":"object"}}`, "Get User", "get_user")},

@@ -35,7 +35,7 @@ func returns(as string, more url.Values) func(*field) ended {
 				f.Error("the code went out")
 			}
 		}
-		for _, page := range f.person.pages {
+		for _, page := range f.person.told() {
 			f.notHolds(page, prose)
 		}
 		return end
@@ -346,7 +346,8 @@ var tokenCases = []fieldCase{
 	{"TOK-09", "advertised, different", 4, "oauth.callback_issuer", returns(issAdvertised, coded("iss", "$AS/"))},
 	{"TOK-09", "advertised, absent", 4, "oauth.callback_issuer", returns(issAdvertised, code)},
 	{"TOK-09", "not advertised, equal", 0, "", returns(`{}`, coded("iss", "$AS"))},
-	{"TOK-09", "not advertised, different", 4, "oauth.callback_issuer", returns(`{}`, coded("iss", "https://other.example"))},
+	{"TOK-09", "not advertised, different", 4, "oauth.callback_issuer", returns(`{}`,
+		coded("iss", "https://other.example"))},
 	{"TOK-09", "not advertised, absent", 0, "", returns(`{}`, code)},
 	{"TOK-09", "an error of another issuer", 4, "oauth.callback_issuer", returns(`{}`, url.Values{
 		"error": {"access_denied"}, "error_description": {prose}, "iss": {"https://other.example"},
@@ -368,7 +369,7 @@ var tokenCases = []fieldCase{
 		}
 		end := w.login()
 		state := f.person.requests()[0].Get("state")
-		if slices.ContainsFunc(f.person.pages, func(page string) bool { return strings.Contains(page, state) }) {
+		if slices.ContainsFunc(f.person.told(), func(page string) bool { return strings.Contains(page, state) }) {
 			f.Error("a page tells the state")
 		}
 		if forms := w.forms(); len(forms) != 1 || forms[0].Get("code") != "CODE" {

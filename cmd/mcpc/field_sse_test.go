@@ -30,7 +30,8 @@ var sseCases = []fieldCase{
 	{"SSE-01", "mixed", 0, "", streams("event: message\r\ndata: " + resultEvent + "\n\r\n")},
 	{"SSE-01", "byte order mark", 0, "", streamFile("bom.sse", "café")},
 	{"SSE-02", "one byte at a time", 0, "", func(f *field) ended {
-		f.calledPeer(modern(), replies{"tools/call": slowly(streamHeader + "event: message\r\ndata: " + cafeEvent + "\r\n\r\n")})
+		f.calledPeer(modern(), replies{"tools/call": slowly(
+			streamHeader + "event: message\r\ndata: " + cafeEvent + "\r\n\r\n")})
 		end := f.call("t")
 		f.want("stdout", end.stdout, "café")
 		return end

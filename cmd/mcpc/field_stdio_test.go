@@ -34,7 +34,8 @@ func (f *field) skipNoise() {
 	f.write("config/mcpc/config.json", strings.Replace(text, `"stdio":{`, `"stdio":{"stdout_noise":"skip",`, 1))
 }
 
-const earlyNote = `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"` + prose + "\"}}\n"
+const earlyNote = `{"jsonrpc":"2.0","method":"notifications/message",` +
+	`"params":{"level":"info","data":"` + prose + "\"}}\n"
 
 // childSees calls a child that answers with its environment, and wants just these names.
 func childSees(list []string, names string) func(*field) ended {
@@ -75,7 +76,8 @@ var stdioCases = []fieldCase{
 		return end
 	}},
 	{"STD-02", "captured", 5, "protocol.stdout_noise", childFile("json-log-lines.ndjson")},
-	{"STD-02", "an object of another kind", 5, "protocol.stdout_noise", childSays(`{"level":30,"msg":"` + prose + "\"}\n")},
+	{"STD-02", "an object of another kind", 5, "protocol.stdout_noise", childSays(
+		`{"level":30,"msg":"` + prose + "\"}\n")},
 	{"STD-02", "skipped", 0, "", func(f *field) ended {
 		f.child(modernChild().with(atStart, "out {\n  \"msg\": \""+prose+"\"\n}\n{\"level\":30}\n"), nil, "")
 		f.skipNoise()
@@ -114,8 +116,8 @@ var stdioCases = []fieldCase{
 	}},
 	{"STD-06", "the start deadline is not the call's", 0, "", func(f *field) ended {
 		script := modernChild()
-		script["tools/call"] = append([]string{"wait 700"}, script["tools/call"]...)
-		f.child(script, nil, `"limits":{"start_ms":600}`)
+		script["tools/call"] = append([]string{"wait 1200"}, script["tools/call"]...)
+		f.child(script, nil, `"limits":{"start_ms":1000}`)
 		f.pin("t")
 		return f.call("t")
 	}},
@@ -125,8 +127,9 @@ var stdioCases = []fieldCase{
 	}},
 	{"STD-07", "before initialize is answered", 0, "", func(f *field) ended {
 		script := legacyChild()
-		script["initialize"] = append([]string{"out " + earlyNote + `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` +
-			"\n"}, script["initialize"]...)
+		script["initialize"] = append([]string{
+			"out " + earlyNote + `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` + "\n",
+		}, script["initialize"]...)
 		f.child(script, nil, "")
 		return f.run("discover", "s")
 	}},

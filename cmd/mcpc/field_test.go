@@ -213,7 +213,8 @@ func (f *field) onTerminals(args ...string) (stdout, stderr string) {
 	f.Helper()
 	var out, errs bytes.Buffer
 	a := &app{
-		environ: f.environ, stdin: strings.NewReader(""), stdout: &out, stderr: &errs, now: time.Now, outTTY: true, errTTY: true,
+		environ: f.environ, stdin: strings.NewReader(""), stdout: &out, stderr: &errs, now: time.Now,
+		outTTY: true, errTTY: true,
 	}
 	ctx, stop := context.WithTimeout(f.Context(), 30*time.Second)
 	defer stop()
@@ -298,7 +299,7 @@ func (w *watched) Write(b []byte) (int, error) {
 	if w.person != nil {
 		for line := range strings.Lines(string(b)) {
 			if strings.Contains(line, "redirect_uri=") {
-				go w.person.visit(strings.TrimSpace(line))
+				w.person.goes(strings.TrimSpace(line))
 			}
 		}
 	}

@@ -93,7 +93,8 @@ func TestMemoryOfEndlessStreams(t *testing.T) {
 		play       func(f *field) (string, int64)
 	}{
 		{"a stdio line", "limit.frame", l.FrameBytes, func(f *field) (string, int64) {
-			f.child(modernChild().with("tools/list", "out {", "again "+strings.Repeat(x, 4096)), nil, `"limits":{"shutdown_ms":300}`)
+			script := modernChild().with("tools/list", "out {", "again "+strings.Repeat(x, 4096))
+			f.child(script, nil, `"limits":{"shutdown_ms":300}`)
 			return f.peak("discover", "s")
 		}},
 		{"an event", "limit.frame", l.FrameBytes, attacked("tools/list", flood(streamHeader+"data: {", x))},

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -93,14 +94,16 @@ func (f *field) unsent(set string, limit, n int64) ended {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	f.must(err)
 	f.Cleanup(func() { _ = l.Close() })
-	talks := true
+	var silent atomic.Bool
 	go func() {
 		for {
 			c, err := l.Accept()
 			if err != nil {
 				return
 			}
-			if talks {
+			if silent.Load() {
+				f.Cleanup(func() { _ = c.Close() })
+			} else {
 				go p.handle(tls.Server(c, &tls.Config{Certificates: []tls.Certificate{cert}}))
 			}
 		}
@@ -111,7 +114,7 @@ func (f *field) unsent(set string, limit, n int64) ended {
 	if n != endless {
 		return f.call("t")
 	}
-	talks = false
+	silent.Store(true)
 	end := f.call("t")
 	if end.refusal != "limit.deadline_call" {
 		f.Errorf("exit %d %q", end.exit, end.refusal)
@@ -147,7 +150,7 @@ func playSignIn(f *field, _, set string, _, n int64) ended {
 	return w.login()
 }
 
-func playLock(f *field, _, set string, limit, n int64) ended {
+func playLock(f *field, _, set string, _, n int64) ended {
 	w := f.refreshed(nil)
 	w.as.change(replies{"POST /token": w.issues(3600)})
 	w.http(w.mcp.url, `"limits":{`+set+`}`)
@@ -159,7 +162,7 @@ func playLock(f *field, _, set string, limit, n int64) ended {
 		if n == endless {
 			f.Cleanup(func() { _ = l.Unlock() })
 		} else {
-			time.AfterFunc(ms(limit)/4, func() { _ = l.Unlock() })
+			time.AfterFunc(50*time.Millisecond, func() { _ = l.Unlock() })
 		}
 	}
 	return w.run("discover", "s")
@@ -183,7 +186,9 @@ func playKeyring(f *field, _, set string, limit, n int64) ended {
 			if err != nil {
 				return
 			}
-			if n != endless {
+			if n == endless {
+				f.Cleanup(func() { _ = c.Close() })
+			} else {
 				_ = c.Close()
 			}
 		}

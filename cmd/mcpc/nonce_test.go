@@ -33,8 +33,8 @@ func ownLines(stderr string) []string {
 	return own
 }
 
-// tellsNothing runs a command in both modes, and fails the test where what a peer said is in an error, a log line or on the
-// stdout of a refusal.
+// tellsNothing runs a command in both modes, and fails the test where what a peer said is in an error, a log line or on
+// the stdout of a refusal.
 func (f *field) tellsNothing(args ...string) {
 	f.Helper()
 	for _, mode := range f.modes() {
@@ -49,10 +49,8 @@ func (f *field) tellsNothing(args ...string) {
 		if end.exit > 1 && strings.Contains(end.stdout, nonce) {
 			f.Errorf("%v exits %d and prints: %s", args, end.exit, end.stdout)
 		}
-		for _, page := range f.pages() {
-			if strings.Contains(page, nonce) {
-				f.Errorf("%v: the browser is told: %s", args, page)
-			}
+		if f.person != nil && strings.Contains(strings.Join(f.person.told(), ""), nonce) {
+			f.Errorf("%v: the browser is told", args)
 		}
 	}
 }
@@ -65,15 +63,6 @@ func (f *field) modes() [][]string {
 	}
 	f.turns++
 	return all[f.turns%2:][:1]
-}
-
-func (f *field) pages() []string {
-	if f.person == nil {
-		return nil
-	}
-	f.person.mu.Lock()
-	defer f.person.mu.Unlock()
-	return slices.Clone(f.person.pages)
 }
 
 // mutations returns a document once for each place in it: the value there replaced by a nonce, by a URL and an object
@@ -176,7 +165,8 @@ var spokenDocuments = []spoken{
 		method: "tools/call", args: callsT},
 	{name: "more rounds", doc: inFrame(`{"resultType":"input_required","inputRequests":{"a":{"method":"b",` +
 		`"params":{"message":"c"}}},"requestState":"d"}`), method: "tools/call", args: callsT},
-	{name: "task", doc: inFrame(`{"resultType":"task","task":{"taskId":"a","status":"b"}}`), method: "tools/call", args: callsT},
+	{name: "task", doc: inFrame(`{"resultType":"task","task":{"taskId":"a","status":"b"}}`), method: "tools/call",
+		args: callsT},
 	{name: "call error", doc: noncedError, method: "tools/call", args: callsT},
 	{name: "call error with a status", doc: noncedError, say: withStatus(400), method: "tools/call", args: callsT},
 	{name: "call error of the server", doc: noncedError, say: withStatus(500), method: "tools/call", args: callsT},
@@ -188,7 +178,8 @@ var spokenDocuments = []spoken{
 		say: func(text string) reply {
 			return stream("data: " + text + "\n\ndata: " + noncedErrorAsSent + "\n\n")
 		}, method: "tools/call", args: callsT},
-	{name: "request", doc: `{"jsonrpc":"2.0","id":"a","method":"elicitation/create","params":{"message":"b"}}`, legacy: true,
+	{name: "request", doc: `{"jsonrpc":"2.0","id":"a","method":"elicitation/create","params":{"message":"b"}}`,
+		legacy: true,
 		say: func(text string) reply {
 			return stream("data: " + text + "\n\ndata: " + noncedErrorAsSent + "\n\n")
 		}, method: "tools/call", args: callsT},
@@ -235,7 +226,8 @@ func TestNoPeerTextInSignIn(t *testing.T) {
 		{name: "resource", method: pathForm, doc: `{"resource":"$ORIGIN/mcp","authorization_servers":["$AS"],` +
 			`"scopes_supported":["a"],"resource_name":"b"}`},
 		{name: "server", method: serverForm, doc: `{"issuer":"$ORIGIN","authorization_endpoint":"$ORIGIN/authorize",` +
-			`"token_endpoint":"$ORIGIN/token","registration_endpoint":"$ORIGIN/register","revocation_endpoint":"$ORIGIN/revoke",` +
+			`"token_endpoint":"$ORIGIN/token","registration_endpoint":"$ORIGIN/register",` +
+			`"revocation_endpoint":"$ORIGIN/revoke",` +
 			`"code_challenge_methods_supported":["S256"],"scopes_supported":["a"],` +
 			`"token_endpoint_auth_methods_supported":["none"]}`},
 		{name: "registration", method: "POST /register", doc: `{"client_id":"a","redirect_uris":["b"],"client_secret":"c",` +
@@ -304,7 +296,8 @@ func TestNoPeerTextFromHeaders(t *testing.T) {
 	f.inTurns, w.inTurns = true, true
 	for _, code := range []int{200, 202, 204, 302, 400, 401, 403, 404, 405, 406, 429, 500, 503, 524} {
 		for _, header := range []string{
-			"Content-Type: " + nonce, "Content-Type: text/" + nonce, "Content-Encoding: " + nonce, "Location: https://" + nonce + ".example/",
+			"Content-Type: " + nonce, "Content-Type: text/" + nonce, "Content-Encoding: " + nonce,
+			"Location: https://" + nonce + ".example/",
 			"Location: /" + nonce, "Retry-After: " + nonce, "Mcp-Session-Id: " + nonce, nonce + ": " + nonce,
 			`WWW-Authenticate: Bearer realm="` + nonce + `", error="` + nonce + `", error_description="` + nonce + `"`,
 			`WWW-Authenticate: Bearer resource_metadata="https://` + nonce + `.example/"`,
@@ -332,7 +325,8 @@ func TestNoPeerTextFromBytes(t *testing.T) {
 	f := newField(t)
 	p := f.calledPeer(modern(), nil)
 	for _, body := range []string{
-		nonce, `"` + nonce + `"`, `[` + `"` + nonce + `"]`, `{"` + nonce + `":1,"` + nonce + `":2}`, `{"jsonrpc":"` + nonce + `"}`,
+		nonce, `"` + nonce + `"`, `["` + nonce + `"]`,
+		`{"` + nonce + `":1,"` + nonce + `":2}`, `{"jsonrpc":"` + nonce + `"}`,
 		`{"jsonrpc":"2.0","id":"` + nonce + `","result":{}}`, `{"jsonrpc":"2.0","method":"` + nonce + `"}`,
 		`{"jsonrpc":"2.0","id":1,"method":"` + nonce + `"}`, "{\"" + nonce + "\":\"\xff\"}", `{"` + nonce + `":"\ud800"}`,
 		`{"` + nonce + `":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`, `{} ` + nonce, "<html>" + nonce,
@@ -354,7 +348,8 @@ func TestNoPeerTextFromChildren(t *testing.T) {
 	t.Parallel()
 	for _, start := range [][]string{
 		{"out " + nonce + "\n"}, {"errtext " + nonce + "\n", "exit 3"}, {`out {"` + nonce + `":1}` + "\n"},
-		{"out " + nonce, "exit 0"}, {`out {"jsonrpc":"2.0","method":"` + nonce + `","params":{"a":"` + nonce + `"}}` + "\n", "exit 1"},
+		{"out " + nonce, "exit 0"},
+		{`out {"jsonrpc":"2.0","method":"` + nonce + `","params":{"a":"` + nonce + `"}}` + "\n", "exit 1"},
 		{`out {"jsonrpc":"2.0","id":"` + nonce + `","result":"` + nonce + `"}` + "\n", "exit 1"},
 	} {
 		f := newField(t)
