@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -134,7 +133,7 @@ func TestFieldCasesElsewhere(t *testing.T) {
 // compareDocument writes a document with -update, and wants it to be as it is made.
 func compareDocument(t *testing.T, path, made string) {
 	t.Helper()
-	if f := flag.Lookup("update"); f != nil && f.Value.String() == "true" {
+	if *update {
 		if err := os.WriteFile(path, []byte(made), 0o644); err != nil {
 			t.Fatal(err)
 		}
