@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"time"
 
 	"mcpc/internal/refusal"
@@ -15,6 +16,7 @@ import (
 // not decide how often it is looked at.
 const (
 	settling  = 250 * time.Millisecond // from a notification to the look, for others to come
+	unsaid    = 2 * time.Second        // for a server that does not say that it will announce changes
 	leastGap  = time.Second            // between two looks; doubled while looks bring no rest
 	mostGap   = time.Minute
 	lookAgain = 5 * time.Second // after a pause in which a notification may have been missed
@@ -24,7 +26,7 @@ const (
 
 // post is a session that is listened to.
 type post interface {
-	Listen(ctx context.Context, onChange func()) error
+	Listen(ctx context.Context, onOpen, onChange func()) error
 	// Candidate takes a snapshot that is kept nowhere.
 	Candidate(ctx context.Context) (*snapshot.Snapshot, error)
 	Close() error
@@ -140,7 +142,7 @@ func (w *watch) stand(ctx context.Context, p post) error {
 			e = w.hear(ctx, p)
 		}
 		if first {
-			if err := e.refused(); err != nil {
+			if err := e.opened(); err != nil {
 				return err
 			}
 			w.tell(watchEvent{kind: watchWatching})
@@ -162,32 +164,35 @@ func (w *watch) stand(ctx context.Context, p post) error {
 
 // ear is a Listen that is under way.
 type ear struct {
+	open    chan struct{} // closed when the server has said that it will announce changes
 	changed chan struct{}
 	done    chan error // holds its error when it is over
 	stop    func()     // ends it, and waits until it has ended
 }
 
-// refused returns why nothing is to be heard here, if that is known already.
-func (e *ear) refused() error {
+// opened waits until the server will announce changes, for a moment where it does not say so. It returns why nothing
+// is to be heard here, if that turns out.
+func (e *ear) opened() error {
 	select {
+	case <-e.open:
+	case <-time.After(unsaid):
 	case err := <-e.done:
 		e.done <- err
 		if err != nil && hopeless(err) {
 			return err
 		}
-	default:
 	}
 	return nil
 }
 
 func (w *watch) hear(ctx context.Context, p post) *ear {
 	ctx, cancel := context.WithCancel(ctx)
-	e := &ear{changed: make(chan struct{}, 1), done: make(chan error, 1)}
+	e := &ear{open: make(chan struct{}), changed: make(chan struct{}, 1), done: make(chan error, 1)}
 	over := make(chan struct{})
 	e.stop = func() { cancel(); <-over }
 	go func() {
 		defer close(over)
-		e.done <- p.Listen(ctx, func() {
+		e.done <- p.Listen(ctx, sync.OnceFunc(func() { close(e.open) }), func() {
 			select {
 			case e.changed <- struct{}{}:
 			default:

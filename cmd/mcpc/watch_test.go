@@ -23,6 +23,7 @@ type observed struct {
 	began     time.Time
 	candidate func(n int) (id string, err error)                      // of the nth look
 	listen    func(ctx context.Context, n int, onChange func()) error // of the nth opening
+	mute      bool                                                    // it does not say that it will announce changes
 	refuse    func(n int) error                                       // the nth opening
 	events    []string
 }
@@ -66,9 +67,12 @@ func (o *observed) hear(e watchEvent) {
 	o.events = append(o.events, fmt.Sprintf("%s: %s", time.Since(o.began).Round(10*time.Millisecond), text))
 }
 
-func (o *observed) Listen(ctx context.Context, onChange func()) error {
+func (o *observed) Listen(ctx context.Context, onOpen, onChange func()) error {
 	o.listening.Add(1)
 	defer o.listening.Add(-1)
+	if !o.mute {
+		onOpen()
+	}
 	return o.listen(ctx, o.opens, onChange)
 }
 
@@ -314,6 +318,7 @@ func TestWatchEnds(t *testing.T) {
 					return nil
 				}
 				if c.listen != nil {
+					o.mute = true
 					o.listen = func(context.Context, int, func()) error { return refusal.New(c.listen) }
 				}
 				if c.look != nil {

@@ -268,7 +268,7 @@ func TestListenOverBoth(t *testing.T) {
 			}
 			t.Cleanup(func() { _ = s.Close() })
 			told := 0
-			if err := s.Listen(t.Context(), func() { told++ }); err != nil || told != 1 {
+			if err := s.Listen(t.Context(), nil, func() { told++ }); err != nil || told != 1 {
 				t.Error(err, told)
 			}
 		})

@@ -14,20 +14,25 @@ import (
 const pingEvery = 2 * time.Second
 
 // Listen waits for changes of the tool list and tells onChange of each, on the caller's goroutine, until ctx ends or
-// the stream does; it returns nil when the server ended it in an orderly way. What changed is not said and nothing is
-// done about it. A stream brings at most the events limit of messages. A server that does not offer this is refused
-// as feature.listen.
-func (s *Session) Listen(ctx context.Context, onChange func()) error {
+// the stream does; it returns nil when the server ended it in an orderly way. It tells onOpen, which may be nil, when
+// the server has said that it will announce changes; a legacy server may hold back the head of its stream until there
+// is something to say. What changed is not said and nothing is done about it. A stream brings at most the events limit
+// of messages. A server that does not offer this is refused as feature.listen.
+func (s *Session) Listen(ctx context.Context, onOpen, onChange func()) error {
+	if onOpen == nil {
+		onOpen = func() {}
+	}
 	var no *refusal.Refusal
 	switch {
 	case s.Modern():
-		no = s.subscribe(ctx, onChange)
+		no = s.subscribe(ctx, onOpen, onChange)
 	case !s.announcesChanges():
 		no = refusal.New(refusal.FeatureListen)
 	case s.server.Stdio != nil:
+		onOpen() // it said so in its handshake
 		no = s.watchPipe(ctx, onChange)
 	default:
-		no = s.watchStream(ctx, onChange)
+		no = s.watchStream(ctx, onOpen, onChange)
 	}
 	if no != nil {
 		return no
@@ -51,7 +56,7 @@ var errNotOffered = errors.New("no acknowledgement for tools")
 
 // subscribe holds one subscriptions/listen (specification 2026-07-28, basic/patterns/subscriptions). Until the server
 // says which notifications it will send, nothing says that it will send ours.
-func (s *Session) subscribe(ctx context.Context, onChange func()) *refusal.Refusal {
+func (s *Session) subscribe(ctx context.Context, onOpen, onChange func()) *refusal.Refusal {
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	unacknowledged := time.AfterFunc(s.server.Limits.Request, func() { giveUp(errNotOffered) })
@@ -60,7 +65,9 @@ func (s *Session) subscribe(ctx context.Context, onChange func()) *refusal.Refus
 	a := s.send(ctx, listenRequest(s.client), func(n transport.Notification) {
 		switch before := s.changes; {
 		case n.Method == "notifications/subscriptions/acknowledged" && !acknowledged:
-			if acknowledged = unacknowledged.Stop() && grantsTools(n.Params); !acknowledged {
+			if acknowledged = unacknowledged.Stop() && grantsTools(n.Params); acknowledged {
+				onOpen()
+			} else {
 				giveUp(errNotOffered)
 			}
 		case acknowledged:
@@ -88,14 +95,14 @@ func grantsTools(params []byte) bool {
 
 // watchStream reads the stream that a legacy server has for itself over HTTP. A server that knows nothing of one often
 // answers as for a session that it does not know; of a session that was begun a moment ago, that is not meant.
-func (s *Session) watchStream(ctx context.Context, onChange func()) *refusal.Refusal {
+func (s *Session) watchStream(ctx context.Context, onOpen, onChange func()) *refusal.Refusal {
 	carrier, ok := s.carrier.(transport.Listener)
 	if !ok {
 		return refusal.New(refusal.FeatureListen)
 	}
 	first := !s.listened
 	s.listened = true
-	err := carrier.Listen(ctx, s.telling(onChange))
+	err := carrier.Listen(ctx, onOpen, s.telling(onChange))
 	if first && refusal.Is(err, refusal.TransportSessionLost) {
 		return refusal.New(refusal.FeatureListen)
 	}

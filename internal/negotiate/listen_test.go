@@ -56,7 +56,7 @@ func TestListenModern(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, _ := resume(t, httpServer(), transport.Modern, test.step)
 				told := 0
-				err := s.Listen(t.Context(), func() { told++ })
+				err := s.Listen(t.Context(), nil, func() { told++ })
 				if got := refusalName(err); got != test.want || told != test.told {
 					t.Errorf("%q, told %d; want %q, %d", got, told, test.want, test.told)
 				}
@@ -79,7 +79,7 @@ func TestListenHoldsOn(t *testing.T) {
 		s, _ := resume(t, stdioServer(), transport.Modern, listening(silent(""), granted))
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(48*time.Hour, cancel)
-		if err := s.Listen(ctx, nil); !refusal.Is(err, refusal.Interrupted) {
+		if err := s.Listen(ctx, nil, nil); !refusal.Is(err, refusal.Interrupted) {
 			t.Error(err)
 		}
 	})
@@ -92,7 +92,7 @@ func TestListenLegacyPipe(t *testing.T) {
 		ping.notes = []transport.Notification{changed, notification("notifications/message", `{}`)}
 		s, _ := resume(t, stdioServer(), transport.Legacy, ping, rpcError("ping", 0, -32601, ""), ping, exited("ping"))
 		told := 0
-		if err := s.Listen(t.Context(), func() { told++ }); !refusal.Is(err, refusal.TransportExited) || told != 2 {
+		if err := s.Listen(t.Context(), nil, func() { told++ }); !refusal.Is(err, refusal.TransportExited) || told != 2 {
 			t.Error(err, told)
 		}
 	})
@@ -115,7 +115,7 @@ func TestListenLegacyNotOffered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Listen(t.Context(), nil); !refusal.Is(err, refusal.FeatureListen) {
+		if err := s.Listen(t.Context(), nil, nil); !refusal.Is(err, refusal.FeatureListen) {
 			t.Error(name, err)
 		}
 	}
@@ -128,7 +128,8 @@ type speaking struct {
 	ends  []error // one for each time that it is listened to
 }
 
-func (s *speaking) Listen(_ context.Context, note func(transport.Notification)) error {
+func (s *speaking) Listen(_ context.Context, onOpen func(), note func(transport.Notification)) error {
+	onOpen()
 	for _, n := range s.notes {
 		note(n)
 	}
@@ -160,14 +161,14 @@ func TestListenLegacyStream(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told := 0
+		opened, told := 0, 0
 		for _, want := range test.want {
-			if got := refusalName(s.Listen(t.Context(), func() { told++ })); got != want {
+			if got := refusalName(s.Listen(t.Context(), func() { opened++ }, func() { told++ })); got != want {
 				t.Errorf("%s: %q, want %q", name, got, want)
 			}
 		}
-		if told != len(test.ends) {
-			t.Errorf("%s: told %d times", name, told)
+		if told != len(test.ends) || opened != len(test.ends) {
+			t.Errorf("%s: opened %d times, told %d times", name, opened, told)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func TestListen(t *testing.T) {
 			s := newRawServer(t, always(row.raw))
 			c := begun(t, s.url, nil)
 			notes := 0
-			f := httpFailure(t, c.Listen(t.Context(), func(Notification) { notes++ }))
+			f := httpFailure(t, c.Listen(t.Context(), func() {}, func(Notification) { notes++ }))
 			if row.want != nil {
 				wantRefusal(t, f, row.want)
 			} else if f != nil {
@@ -59,10 +59,10 @@ func TestListenEndsWithItsContext(t *testing.T) {
 	})
 	c := begun(t, s.url, nil)
 	ctx, cancel := context.WithCancel(t.Context())
-	f := httpFailure(t, c.Listen(ctx, func(Notification) { cancel() }))
+	f := httpFailure(t, c.Listen(ctx, func() {}, func(Notification) { cancel() }))
 	wantRefusal(t, f, refusal.Interrupted)
 	var l Listener = c
-	if err := l.Listen(ctx, nil); err == nil || errors.Is(err, io.EOF) {
+	if err := l.Listen(ctx, func() {}, nil); err == nil || errors.Is(err, io.EOF) {
 		t.Errorf("got %v", err)
 	}
 }
