@@ -37,7 +37,7 @@ func (x *httpExchange) openBeside() {
 		return
 	}
 	b := &beside{done: make(chan struct{}), inbox: inbox{limits: x.inbox.limits, protocol: x.state.protocol}}
-	ctx, cancel := context.WithCancel(x.ctx)
+	ctx, cancel := context.WithCancel(x.ctx) // #nosec G118 -- endBeside calls it, however the call ends
 	begun := make(chan struct{})
 	begin := sync.OnceFunc(func() { close(begun) })
 	aside := &httpExchange{
