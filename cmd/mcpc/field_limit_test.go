@@ -74,7 +74,9 @@ func TestEnvironmentNamesOnWindows(t *testing.T) {
 		system, a, b string
 		same         bool
 	}{
-		{"windows", "Path", "PATH", true}, {"windows", "Path", "PATHS", false}, {"linux", "Path", "PATH", false},
+		{"windows", "Path", "PATH", true},
+		{"windows", "Path", "PATHS", false},
+		{"linux", "Path", "PATH", false},
 		{"linux", "A", "A", true},
 	} {
 		if got := sameVariableOn(test.system, test.a, test.b); got != test.same {

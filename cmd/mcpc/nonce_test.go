@@ -154,35 +154,51 @@ var spokenDocuments = []spoken{
 		`"serverInfo":{"name":"a","version":"b"},"instructions":"c"}`), method: "initialize", legacy: true, args: discovers},
 	{name: "list", doc: inFrame(noncedTools), method: "tools/list", args: discovers},
 	{name: "probe error", doc: noncedError, method: "server/discover", args: discovers},
-	{name: "version error", doc: withCode(-32022, `{"requested":"a","supported":["b"]}`), say: withStatus(400),
-		method: "server/discover", args: discovers},
-	{name: "capability error", doc: withCode(-32021, `{"requiredCapabilities":{"roots":{}}}`), say: withStatus(400),
-		method: "server/discover", args: discovers},
+	{
+		name: "version error", doc: withCode(-32022, `{"requested":"a","supported":["b"]}`), say: withStatus(400),
+		method: "server/discover", args: discovers,
+	},
+	{
+		name: "capability error", doc: withCode(-32021, `{"requiredCapabilities":{"roots":{}}}`), say: withStatus(400),
+		method: "server/discover", args: discovers,
+	},
 	{name: "list error", doc: noncedError, method: "tools/list", args: discovers},
 	{name: "result", doc: inFrame(`{"content":[{"type":"text","text":"a"}],"structuredContent":{"b":"c"},` +
 		`"resultType":"complete","isError":false}`), method: "tools/call", args: callsT},
-	{name: "result in a stream", doc: inFrame(`{"content":[{"type":"text","text":"a"}]}`), say: inStream,
-		method: "tools/call", args: callsT},
+	{
+		name: "result in a stream", doc: inFrame(`{"content":[{"type":"text","text":"a"}]}`), say: inStream,
+		method: "tools/call", args: callsT,
+	},
 	{name: "more rounds", doc: inFrame(`{"resultType":"input_required","inputRequests":{"a":{"method":"b",` +
 		`"params":{"message":"c"}}},"requestState":"d"}`), method: "tools/call", args: callsT},
-	{name: "task", doc: inFrame(`{"resultType":"task","task":{"taskId":"a","status":"b"}}`), method: "tools/call",
-		args: callsT},
+	{
+		name: "task", doc: inFrame(`{"resultType":"task","task":{"taskId":"a","status":"b"}}`), method: "tools/call",
+		args: callsT,
+	},
 	{name: "call error", doc: noncedError, method: "tools/call", args: callsT},
 	{name: "call error with a status", doc: noncedError, say: withStatus(400), method: "tools/call", args: callsT},
 	{name: "call error of the server", doc: noncedError, say: withStatus(500), method: "tools/call", args: callsT},
-	{name: "elicitation", doc: withCode(-32042, `{"elicitations":[{"url":"a","message":"b"}]}`), method: "tools/call",
-		args: callsT},
-	{name: "header mismatch", doc: withCode(-32020, `{"header":"a"}`), say: withStatus(400), method: "tools/call",
-		args: callsT},
-	{name: "notification", doc: `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"a"}}`,
+	{
+		name: "elicitation", doc: withCode(-32042, `{"elicitations":[{"url":"a","message":"b"}]}`), method: "tools/call",
+		args: callsT,
+	},
+	{
+		name: "header mismatch", doc: withCode(-32020, `{"header":"a"}`), say: withStatus(400), method: "tools/call",
+		args: callsT,
+	},
+	{
+		name: "notification", doc: `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"a"}}`,
 		say: func(text string) reply {
 			return stream("data: " + text + "\n\ndata: " + noncedErrorAsSent + "\n\n")
-		}, method: "tools/call", args: callsT},
-	{name: "request", doc: `{"jsonrpc":"2.0","id":"a","method":"elicitation/create","params":{"message":"b"}}`,
+		}, method: "tools/call", args: callsT,
+	},
+	{
+		name: "request", doc: `{"jsonrpc":"2.0","id":"a","method":"elicitation/create","params":{"message":"b"}}`,
 		legacy: true,
 		say: func(text string) reply {
 			return stream("data: " + text + "\n\ndata: " + noncedErrorAsSent + "\n\n")
-		}, method: "tools/call", args: callsT},
+		}, method: "tools/call", args: callsT,
+	},
 }
 
 var noncedErrorAsSent = strings.ReplaceAll(noncedError, `"$ID"`, "$ID")
@@ -232,12 +248,16 @@ func TestNoPeerTextInSignIn(t *testing.T) {
 			`"token_endpoint_auth_methods_supported":["none"]}`},
 		{name: "registration", method: "POST /register", doc: `{"client_id":"a","redirect_uris":["b"],"client_secret":"c",` +
 			`"token_endpoint_auth_method":"d","client_name":"e"}`},
-		{name: "registration refused", method: "POST /register", say: withStatus(400),
-			doc: `{"error":"invalid_redirect_uri","error_description":"a","error_uri":"b"}`},
+		{
+			name: "registration refused", method: "POST /register", say: withStatus(400),
+			doc: `{"error":"invalid_redirect_uri","error_description":"a","error_uri":"b"}`,
+		},
 		{name: "tokens", method: "POST /token", doc: `{"access_token":"a","token_type":"Bearer","expires_in":"1",` +
 			`"refresh_token":"b","scope":"c","id_token":"d"}`},
-		{name: "tokens refused", method: "POST /token", say: withStatus(400),
-			doc: `{"error":"invalid_grant","error_description":"a","error_uri":"b"}`},
+		{
+			name: "tokens refused", method: "POST /token", say: withStatus(400),
+			doc: `{"error":"invalid_grant","error_description":"a","error_uri":"b"}`,
+		},
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
@@ -347,7 +367,9 @@ func TestNoPeerTextFromBytes(t *testing.T) {
 func TestNoPeerTextFromChildren(t *testing.T) {
 	t.Parallel()
 	for _, start := range [][]string{
-		{"out " + nonce + "\n"}, {"errtext " + nonce + "\n", "exit 3"}, {`out {"` + nonce + `":1}` + "\n"},
+		{"out " + nonce + "\n"},
+		{"errtext " + nonce + "\n", "exit 3"},
+		{`out {"` + nonce + `":1}` + "\n"},
 		{"out " + nonce, "exit 0"},
 		{`out {"jsonrpc":"2.0","method":"` + nonce + `","params":{"a":"` + nonce + `"}}` + "\n", "exit 1"},
 		{`out {"jsonrpc":"2.0","id":"` + nonce + `","result":"` + nonce + `"}` + "\n", "exit 1"},
