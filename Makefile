@@ -35,7 +35,7 @@ test: ## every test; offline, loopback only
 
 .PHONY: race
 race: ## every test under the race detector
-	@go test -race ./...
+	@GORACE=atexit_sleep_ms=10 go test -race ./...
 
 .PHONY: lint
 lint: $(TOOLS)/.made ## formatting, vet, staticcheck, errorlint, bodyclose, gosec

@@ -60,6 +60,7 @@ func TestScript(t *testing.T) {
 			e.Setenv("XDG_DATA_HOME", e.WorkDir+"/data")
 			e.Setenv("XDG_STATE_HOME", e.WorkDir+"/state")
 			e.Setenv("TZ", "UTC")
+			e.Setenv("GORACE", "atexit_sleep_ms=10") // a race build sleeps for a second at each end of a command otherwise
 			e.Setenv("NO_PROXY", "*")
 			return nil
 		},

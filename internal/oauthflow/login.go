@@ -156,6 +156,17 @@ func (a *attempt) authorizationURL() string {
 	return u.String()
 }
 
+// endsSoon reports whether ctx has ended or does so at once. Ctrl-C ends the program that opens the browser too, and
+// which of the two is heard of first is chance.
+func endsSoon(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return true
+	case <-time.After(100 * time.Millisecond):
+		return false
+	}
+}
+
 // wait opens the browser and waits for the answer: from the listener, or pasted.
 func (a *attempt) wait(ctx context.Context, ask Ask, rcv *receiver) (config.Secret, *refusal.Refusal) {
 	ctx, cancel := context.WithTimeout(ctx, a.flow.Limits.SignIn)
@@ -180,7 +191,7 @@ func (a *attempt) wait(ctx context.Context, ask Ask, rcv *receiver) (config.Secr
 			return got.code, got.refusal
 		case err := <-opened:
 			opened = nil
-			if err != nil && ctx.Err() == nil && len(rcv.results) == 0 {
+			if err != nil && !endsSoon(ctx) && len(rcv.results) == 0 {
 				return config.Secret{}, notOpened(err)
 			}
 		case <-ctx.Done():
