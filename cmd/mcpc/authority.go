@@ -162,11 +162,7 @@ func newAuthorityCheck(a *app) *cobra.Command {
 }
 
 func (a *app) check(path, snapshotFile string) error {
-	doc, err := loadAuthority(path)
-	if err != nil {
-		return err
-	}
-	snap, err := a.pinned(doc, snapshotFile)
+	doc, snap, err := a.documentAndPinned(path, snapshotFile)
 	if err != nil {
 		return err
 	}
@@ -294,6 +290,19 @@ func quoteWords(words []string) string {
 		quoted[i] = quoteWord(w)
 	}
 	return strings.Join(quoted, " ")
+}
+
+// documentAndPinned returns the document in a file and the snapshot that it pins.
+func (a *app) documentAndPinned(path, snapshotFile string) (*authority.Document, *snapshot.Snapshot, error) {
+	doc, err := loadAuthority(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	snap, err := a.pinned(doc, snapshotFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	return doc, snap, nil
 }
 
 // pinned returns the snapshot that a document pins: from the file that the flag names, else from the store.

@@ -30,11 +30,7 @@ func newAuthoritySurface(a *app) *cobra.Command {
 }
 
 func (a *app) surface(path, snapshotFile string) error {
-	doc, err := loadAuthority(path)
-	if err != nil {
-		return err
-	}
-	snap, err := a.pinned(doc, snapshotFile)
+	doc, snap, err := a.documentAndPinned(path, snapshotFile)
 	if err != nil {
 		return err
 	}

@@ -144,11 +144,7 @@ func (a *app) callable(cmd *cobra.Command, name string) (*snapshot.Snapshot, com
 }
 
 func (a *app) grantedBy(path, snapshotFile string) (*snapshot.Snapshot, completions) {
-	doc, err := loadAuthority(path)
-	if err != nil {
-		return nil, nil
-	}
-	snap, err := a.pinned(doc, snapshotFile)
+	doc, snap, err := a.documentAndPinned(path, snapshotFile)
 	if err != nil || snap.ID != doc.Snapshot {
 		return nil, nil
 	}

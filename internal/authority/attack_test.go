@@ -111,9 +111,9 @@ func TestAttack14OtherSignIn(t *testing.T) {
 func TestAttack15DamagedFiles(t *testing.T) {
 	t.Parallel()
 	refused := map[string]string{}
-	for _, v := range vectors(t) {
-		if v.header["expect"] == "refuse" {
-			refused[v.name] = v.header["refusal"]
+	for _, v := range readVectors(t) {
+		if v.Header["expect"] == "refuse" {
+			refused[v.Name] = v.Header["refusal"]
 		}
 	}
 	for file, want := range map[string]string{

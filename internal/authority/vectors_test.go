@@ -2,64 +2,27 @@ package authority
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"mcpc/internal/refusal"
 	"mcpc/internal/snapshot"
+	"mcpc/internal/vectors"
 )
 
-// vectorCount is pinned, so that a vector that is not found is a failure.
-const vectorCount = 192
-
-// vector is one file of testdata/vectors: a header, a blank line, the raw bytes.
-type vector struct {
-	name   string
-	header map[string]string
-	data   []byte
-}
-
-func vectors(t testing.TB) []vector {
+func readVectors(t testing.TB) []vectors.Vector {
 	t.Helper()
-	paths, err := filepath.Glob("testdata/vectors/authority/*")
-	if err != nil || len(paths) != vectorCount {
-		t.Fatalf("%d vectors, want %d (%v)", len(paths), vectorCount, err)
-	}
-	var all []vector
-	for _, path := range paths {
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		head, data, ok := bytes.Cut(raw, []byte("\n\n"))
-		if !ok {
-			t.Fatalf("%s has no header", path)
-		}
-		v := vector{filepath.Base(path), map[string]string{}, data}
-		for line := range strings.Lines(string(head)) {
-			key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
-			switch key {
-			case "expect", "refusal", "pointer", "comment", "source":
-				v.header[key] = value
-			default:
-				t.Fatalf("%s: unknown header %q", path, key)
-			}
-		}
-		all = append(all, v)
-	}
-	return all
+	return vectors.Read(t, "authority", 192, "refusal", "pointer", "source")
 }
 
 func TestVectors(t *testing.T) {
 	t.Parallel()
-	for _, v := range vectors(t) {
-		t.Run(v.name, func(t *testing.T) {
+	for _, v := range readVectors(t) {
+		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			doc, err := Parse(v.data)
-			if v.header["expect"] == "accept" {
+			doc, err := Parse(v.Data)
+			if v.Header["expect"] == "accept" {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -68,11 +31,11 @@ func TestVectors(t *testing.T) {
 			r, ok := refusal.As(err)
 			switch {
 			case !ok || doc != nil:
-				t.Fatalf("got %v, %v; want %s", doc, err, v.header["refusal"])
-			case r.Name() != v.header["refusal"]:
-				t.Fatalf("got %v, want %s", r, v.header["refusal"])
+				t.Fatalf("got %v, %v; want %s", doc, err, v.Header["refusal"])
+			case r.Name() != v.Header["refusal"]:
+				t.Fatalf("got %v, want %s", r, v.Header["refusal"])
 			}
-			if want, ok := v.header["pointer"]; ok && r.Detail("pointer") != want {
+			if want, ok := v.Header["pointer"]; ok && r.Detail("pointer") != want {
 				t.Fatalf("got pointer %q (%v), want %q", r.Detail("pointer"), r, want)
 			}
 			if r.Name() == "authority.syntax" && r.Detail("line") == nil {
@@ -111,8 +74,8 @@ func TestDocumentsAreBounded(t *testing.T) {
 // Whatever the bytes, a document that is accepted grants nothing of an empty snapshot, and one that is refused is
 // refused by name.
 func FuzzAuthorityFile(f *testing.F) {
-	for _, v := range vectors(f) {
-		f.Add(v.data)
+	for _, v := range readVectors(f) {
+		f.Add(v.Data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		doc, err := Parse(data)

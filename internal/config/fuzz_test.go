@@ -13,9 +13,9 @@ import (
 // FuzzConfig: what loads holds no secret value and no template, and what does not load is refused by a name of the
 // families that belong to a file.
 func FuzzConfig(f *testing.F) {
-	for _, v := range vectors(f) {
-		if len(v.data) < 1<<16 {
-			f.Add(v.data)
+	for _, v := range readVectors(f) {
+		if len(v.Data) < 1<<16 {
+			f.Add(v.Data)
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -58,8 +58,8 @@ func FuzzImport(f *testing.F) {
 		}
 		f.Add(data)
 	}
-	for _, v := range vectors(f) {
-		f.Add(v.data) // our own files too, which import refuses
+	for _, v := range readVectors(f) {
+		f.Add(v.Data) // our own files too, which import refuses
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		im, err := Import(data, "other.json")

@@ -32,8 +32,8 @@ func ours(t *testing.T, r *refusal.Refusal) {
 }
 
 func FuzzCallback(f *testing.F) {
-	for _, v := range vectors(f, "callback", callbackVectors, "refusal", "advertised") {
-		f.Add(string(v.body), v.header["advertised"] == "true")
+	for _, v := range callbackVectors(f) {
+		f.Add(string(v.Data), v.Header["advertised"] == "true")
 	}
 	const issuer = "https://auth.example.com"
 	f.Fuzz(func(t *testing.T, query string, advertised bool) {
@@ -58,8 +58,8 @@ func FuzzCallback(f *testing.F) {
 }
 
 func FuzzChallenge(f *testing.F) {
-	for _, v := range vectors(f, "challenge", challengeVectors, "metadata", "error", "scopes") {
-		f.Add(string(v.body))
+	for _, v := range challengeVectors(f) {
+		f.Add(string(v.Data))
 	}
 	flow := &Flow{Name: "docs", Endpoint: "https://mcp.example.com/mcp"}
 	endpoint, _ := flow.endpoint()

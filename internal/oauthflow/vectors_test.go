@@ -1,10 +1,8 @@
 package oauthflow
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,79 +10,52 @@ import (
 	"mcpc/internal/config"
 	"mcpc/internal/refusal"
 	"mcpc/internal/store"
+	"mcpc/internal/vectors"
 )
 
-const (
-	callbackVectors  = 36
-	challengeVectors = 28
-	metadataFiles    = 30
-)
+// metadataFiles is pinned, so that a document that is not found is a failure.
+const metadataFiles = 30
 
-type vector struct {
-	name   string
-	header map[string]string
-	body   []byte
+func callbackVectors(t testing.TB) []vectors.Vector {
+	t.Helper()
+	return vectors.Read(t, "callback", 36, "refusal", "advertised")
 }
 
-// vectors reads a folder of testdata/vectors. A header key outside known fails the test, as does another count.
-func vectors(t testing.TB, folder string, count int, known ...string) []vector {
+func challengeVectors(t testing.TB) []vectors.Vector {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join("testdata", "vectors", folder, "*"))
-	if err != nil || len(paths) != count {
-		t.Fatalf("%d vectors in %s, want %d (%v)", len(paths), folder, count, err)
-	}
-	list := make([]vector, len(paths))
-	for i, p := range paths {
-		data, err := os.ReadFile(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		head, body, found := bytes.Cut(data, []byte("\n\n"))
-		if !found {
-			t.Fatalf("%s has no blank line", p)
-		}
-		list[i] = vector{filepath.Base(p), map[string]string{}, body}
-		for _, line := range strings.Split(string(head), "\n") {
-			key, value, ok := strings.Cut(line, ": ")
-			if !ok || !slices.Contains(append(known, "expect", "comment"), key) {
-				t.Fatalf("%s: header line %q", p, line)
-			}
-			list[i].header[key] = value
-		}
-	}
-	return list
+	return vectors.Read(t, "challenge", 28, "metadata", "error", "scopes")
 }
 
 func TestCallbackVectors(t *testing.T) {
 	t.Parallel()
-	for _, v := range vectors(t, "callback", callbackVectors, "refusal", "advertised") {
-		e := expectation{"S", "https://auth.example.com", v.header["advertised"] == "true"}
-		code, ours, r := e.read(string(v.body))
+	for _, v := range callbackVectors(t) {
+		e := expectation{"S", "https://auth.example.com", v.Header["advertised"] == "true"}
+		code, ours, r := e.read(string(v.Data))
 		got := map[bool]string{true: "code", false: "wait"}[ours]
 		name := ""
 		if r != nil {
 			got, name = "refuse", r.Name()
 		}
-		if got != v.header["expect"] || name != v.header["refusal"] {
-			t.Errorf("%s: %s %s", v.name, got, name)
+		if got != v.Header["expect"] || name != v.Header["refusal"] {
+			t.Errorf("%s: %s %s", v.Name, got, name)
 		}
 		if want := got == "code"; want != (code.Reveal() == "C") {
-			t.Errorf("%s: the code is %q", v.name, code.Reveal())
+			t.Errorf("%s: the code is %q", v.Name, code.Reveal())
 		}
 	}
 }
 
 func TestChallengeVectors(t *testing.T) {
 	t.Parallel()
-	for _, v := range vectors(t, "challenge", challengeVectors, "metadata", "error", "scopes") {
+	for _, v := range challengeVectors(t) {
 		var lines []string
-		if len(v.body) > 0 {
-			lines = strings.Split(string(v.body), "\n")
+		if len(v.Data) > 0 {
+			lines = strings.Split(string(v.Data), "\n")
 		}
 		c := parseChallenges(lines)
-		if c.bearer != (v.header["expect"] == "bearer") || c.metadataURL != v.header["metadata"] || c.code != v.header["error"] ||
-			strings.Join(c.scopes, " ") != v.header["scopes"] {
-			t.Errorf("%s: %+v", v.name, c)
+		if c.bearer != (v.Header["expect"] == "bearer") || c.metadataURL != v.Header["metadata"] || c.code != v.Header["error"] ||
+			strings.Join(c.scopes, " ") != v.Header["scopes"] {
+			t.Errorf("%s: %+v", v.Name, c)
 		}
 	}
 }

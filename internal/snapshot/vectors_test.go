@@ -2,87 +2,61 @@ package snapshot
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"mcpc/internal/config"
 	"mcpc/internal/refusal"
 	"mcpc/internal/strictjson"
+	"mcpc/internal/vectors"
 )
 
-const (
-	snapshotVectors = 37
-	listPageVectors = 31
-)
-
-// vector is a file of testdata/vectors: header lines, an empty line, and the input byte for byte.
-type vector struct {
-	name   string
-	header map[string]string
-	input  []byte
+func snapshotVectors(t testing.TB) []vectors.Vector {
+	t.Helper()
+	return expecting(t, vectors.Read(t, "snapshot", 37, "refusal", "pointer", "source"))
 }
 
-// vectors loads a layer. A vector with a header that nothing reads, or a layer of another size, is a fault.
-func vectors(t testing.TB, layer string, count int) []vector {
+func listPageVectors(t testing.TB) []vectors.Vector {
 	t.Helper()
-	files, err := filepath.Glob("testdata/vectors/" + layer + "/*")
-	if err != nil || len(files) != count {
-		t.Fatalf("%d vectors of %s, want %d", len(files), layer, count)
-	}
-	var list []vector
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		head, input, found := bytes.Cut(data, []byte("\n\n"))
-		if !found {
-			t.Fatal(file, "has no empty line")
-		}
-		v := vector{filepath.Base(file), map[string]string{}, input}
-		for line := range strings.Lines(string(head)) {
-			key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
-			switch key {
-			case "expect", "refusal", "pointer", "rejected", "comment", "source":
-				v.header[key] = value
-			default:
-				t.Fatalf("%s: unknown header %q", file, key)
-			}
-		}
-		if e := v.header["expect"]; e != "accept" && e != "refuse" {
-			t.Fatalf("%s: expect: %q", file, e)
-		}
-		list = append(list, v)
-	}
-	return list
+	return expecting(t, vectors.Read(t, "listpage", 31, "refusal", "rejected", "source"))
 }
 
-func (v *vector) check(t *testing.T, err error) {
+// expecting returns the vectors, each of which must say what it expects: one that does not would be taken for a
+// refusal.
+func expecting(t testing.TB, all []vectors.Vector) []vectors.Vector {
 	t.Helper()
-	if v.header["expect"] == "accept" {
+	for _, v := range all {
+		if e := v.Header["expect"]; e != "accept" && e != "refuse" {
+			t.Fatalf("%s: expect: %q", v.Name, e)
+		}
+	}
+	return all
+}
+
+func check(t *testing.T, v vectors.Vector, err error) {
+	t.Helper()
+	if v.Header["expect"] == "accept" {
 		if err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
 	r, ok := refusal.As(err)
-	if !ok || r.Name() != v.header["refusal"] {
-		t.Fatalf("got %v, want %s", err, v.header["refusal"])
+	if !ok || r.Name() != v.Header["refusal"] {
+		t.Fatalf("got %v, want %s", err, v.Header["refusal"])
 	}
-	if pointer, _ := r.Detail("pointer").(string); pointer != v.header["pointer"] {
-		t.Fatalf("at %q, want %q", pointer, v.header["pointer"])
+	if pointer, _ := r.Detail("pointer").(string); pointer != v.Header["pointer"] {
+		t.Fatalf("at %q, want %q", pointer, v.Header["pointer"])
 	}
 }
 
 func TestSnapshotVectors(t *testing.T) {
 	t.Parallel()
-	for _, v := range vectors(t, "snapshot", snapshotVectors) {
-		t.Run(v.name, func(t *testing.T) {
+	for _, v := range snapshotVectors(t) {
+		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			s, err := Parse(v.input, config.DefaultLimits())
-			if v.check(t, err); err == nil && !bytes.Equal(s.Encode(), v.input) {
+			s, err := Parse(v.Data, config.DefaultLimits())
+			if check(t, v, err); err == nil && !bytes.Equal(s.Encode(), v.Data) {
 				t.Fatal("other bytes")
 			}
 		})
@@ -91,19 +65,19 @@ func TestSnapshotVectors(t *testing.T) {
 
 func TestListPageVectors(t *testing.T) {
 	t.Parallel()
-	for _, v := range vectors(t, "listpage", listPageVectors) {
-		t.Run(v.name, func(t *testing.T) {
+	for _, v := range listPageVectors(t) {
+		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			s, err := takePage(t, v.input, overHTTP)
-			if v.check(t, err); err != nil {
+			s, err := takePage(t, v.Data, overHTTP)
+			if check(t, v, err); err != nil {
 				return
 			}
 			var reasons []string
 			for _, r := range s.Rejected {
 				reasons = append(reasons, r.Reason)
 			}
-			if got := strings.Join(reasons, " "); got != v.header["rejected"] {
-				t.Fatalf("rejected %q, want %q", got, v.header["rejected"])
+			if got := strings.Join(reasons, " "); got != v.Header["rejected"] {
+				t.Fatalf("rejected %q, want %q", got, v.Header["rejected"])
 			}
 		})
 	}
@@ -115,9 +89,9 @@ func takePage(t testing.TB, result []byte, server Identity) (*Snapshot, error) {
 }
 
 func FuzzListPage(f *testing.F) {
-	for _, v := range vectors(f, "listpage", listPageVectors) {
-		f.Add(v.input, true)
-		f.Add(v.input, false)
+	for _, v := range listPageVectors(f) {
+		f.Add(v.Data, true)
+		f.Add(v.Data, false)
 	}
 	f.Fuzz(func(t *testing.T, result []byte, http bool) {
 		server := overStdio
@@ -148,8 +122,8 @@ func FuzzListPage(f *testing.F) {
 }
 
 func FuzzSnapshotFile(f *testing.F) {
-	for _, v := range vectors(f, "snapshot", snapshotVectors) {
-		f.Add(v.input)
+	for _, v := range snapshotVectors(f) {
+		f.Add(v.Data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, err := Parse(data, config.DefaultLimits())

@@ -2,64 +2,18 @@ package transport
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"mcpc/internal/refusal"
 	"mcpc/internal/strictjson"
+	"mcpc/internal/vectors"
 )
 
-const (
-	frameVectors = 75 // a vector that is lost must not go unseen
-	testDepth    = strictjson.MaxDepth
-)
+const testDepth = strictjson.MaxDepth
 
-type frameVector struct {
-	expect, refusal, fault string
-	frame                  []byte
-}
-
-func loadFrameVectors(t testing.TB) map[string]frameVector {
+func frameVectors(t testing.TB) []vectors.Vector {
 	t.Helper()
-	files, err := filepath.Glob("testdata/vectors/frame/*")
-	if err != nil || len(files) != frameVectors {
-		t.Fatalf("%d frame vectors (%v), want %d", len(files), err, frameVectors)
-	}
-	vectors := map[string]frameVector{}
-	for _, file := range files {
-		vectors[filepath.Base(file)] = readFrameVector(t, file)
-	}
-	return vectors
-}
-
-func readFrameVector(t testing.TB, file string) frameVector {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	header, frame, ok := bytes.Cut(text, []byte("\n\n"))
-	if !ok {
-		t.Fatalf("%s: no blank line", file)
-	}
-	v := frameVector{frame: frame}
-	for line := range strings.SplitSeq(string(header), "\n") {
-		key, value, _ := strings.Cut(line, ": ")
-		switch key {
-		case "expect":
-			v.expect = value
-		case "refusal":
-			v.refusal = value
-		case "fault":
-			v.fault = value
-		case "comment":
-		default:
-			t.Fatalf("%s: unknown header key %q", file, key)
-		}
-	}
-	return v
+	return vectors.Read(t, "frame", 75, "refusal", "fault")
 }
 
 func (m message) name() string {
@@ -78,22 +32,22 @@ func (m message) name() string {
 
 func TestFrameVectors(t *testing.T) {
 	t.Parallel()
-	for name, v := range loadFrameVectors(t) {
-		t.Run(name, func(t *testing.T) {
+	for _, v := range frameVectors(t) {
+		t.Run(v.Name, func(t *testing.T) {
 			t.Parallel()
-			m, no := decodeFrame(v.frame, testDepth)
-			if v.expect != "refuse" {
-				if no != nil || m.name() != v.expect {
-					t.Fatalf("%s, %v; want %s", m.name(), no, v.expect)
+			m, no := decodeFrame(v.Data, testDepth)
+			if v.Header["expect"] != "refuse" {
+				if no != nil || m.name() != v.Header["expect"] {
+					t.Fatalf("%s, %v; want %s", m.name(), no, v.Header["expect"])
 				}
 				return
 			}
 			if no == nil {
-				t.Fatalf("accepted as %s, want %s", m.name(), v.refusal)
+				t.Fatalf("accepted as %s, want %s", m.name(), v.Header["refusal"])
 			}
 			fault, _ := no.Detail("fault").(string)
-			if no.Name() != v.refusal || fault != v.fault || m.kind != 0 {
-				t.Fatalf("%s (%s), want %s (%s)", no.Name(), fault, v.refusal, v.fault)
+			if no.Name() != v.Header["refusal"] || fault != v.Header["fault"] || m.kind != 0 {
+				t.Fatalf("%s (%s), want %s (%s)", no.Name(), fault, v.Header["refusal"], v.Header["fault"])
 			}
 		})
 	}
@@ -163,8 +117,8 @@ func TestResultLimit(t *testing.T) {
 // FuzzFrame holds: what is accepted has its values inside the frame, byte for byte; what is refused has a name and
 // gives no message.
 func FuzzFrame(f *testing.F) {
-	for _, v := range loadFrameVectors(f) {
-		f.Add(v.frame)
+	for _, v := range frameVectors(f) {
+		f.Add(v.Data)
 	}
 	f.Fuzz(func(t *testing.T, frame []byte) {
 		before := bytes.Clone(frame)

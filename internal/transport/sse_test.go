@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,9 +15,8 @@ import (
 	"github.com/tmaxmax/go-sse"
 
 	"mcpc/internal/refusal"
+	"mcpc/internal/vectors"
 )
-
-const sseVectors = 47 // a vector that is lost must not go unseen
 
 // seen is one event together with the id that holds after it.
 type seen struct {
@@ -39,11 +36,7 @@ type sseVector struct {
 
 func TestEventStreamVectors(t *testing.T) {
 	t.Parallel()
-	vectors := loadSSEVectors(t)
-	if len(vectors) != sseVectors {
-		t.Errorf("%d vectors, want %d", len(vectors), sseVectors)
-	}
-	for _, v := range vectors {
+	for _, v := range sseVectors(t) {
 		t.Run(v.name, func(t *testing.T) {
 			t.Parallel()
 			for how, r := range chunkings(v.body) {
@@ -67,7 +60,7 @@ func TestEventStreamVectors(t *testing.T) {
 func TestEventStreamAgainstAnotherReader(t *testing.T) {
 	t.Parallel()
 	compared := 0
-	for _, v := range loadSSEVectors(t) {
+	for _, v := range sseVectors(t) {
 		if v.limit < 1<<20 {
 			continue // its bound is over something else
 		}
@@ -129,11 +122,7 @@ func TestEventReaderPassesErrorsOn(t *testing.T) {
 
 // FuzzEventStream: how the bytes are cut into chunks changes nothing, and no event is over the limit.
 func FuzzEventStream(f *testing.F) {
-	vectors := loadSSEVectors(f)
-	if len(vectors) < 20 {
-		f.Fatalf("%d seeds", len(vectors))
-	}
-	for _, v := range vectors {
+	for _, v := range sseVectors(f) {
 		f.Add(v.body)
 	}
 	const limit = 64
@@ -189,57 +178,44 @@ func refusalName(err error) string {
 	return ""
 }
 
-func loadSSEVectors(t testing.TB) []sseVector {
+func sseVectors(t testing.TB) []sseVector {
 	t.Helper()
-	paths, err := filepath.Glob("testdata/vectors/sse/*")
-	if err != nil {
-		t.Fatal(err)
+	var all []sseVector
+	for _, v := range vectors.Read(t, "sse", 47, "refusal", "limit", "retry", "event", "source") {
+		all = append(all, parseSSEVector(t, v))
 	}
-	vectors := make([]sseVector, len(paths))
-	for i, path := range paths {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		vectors[i] = parseSSEVector(t, filepath.Base(path), data)
-	}
-	return vectors
+	return all
 }
 
-func parseSSEVector(t testing.TB, name string, data []byte) sseVector {
+func events(raw vectors.Vector) []string {
+	if lines, ok := raw.Header["event"]; ok {
+		return strings.Split(lines, "\n")
+	}
+	return nil
+}
+
+func parseSSEVector(t testing.TB, raw vectors.Vector) sseVector {
 	t.Helper()
-	header, body, ok := bytes.Cut(data, []byte("\n\n"))
-	if !ok {
-		t.Fatalf("%s has no header", name)
-	}
-	v := sseVector{name: name, limit: 1 << 20, body: body}
-	expect := ""
-	for line := range strings.SplitSeq(string(header), "\n") {
-		key, value, _ := strings.Cut(line, ": ")
-		var err error
-		switch key {
-		case "expect":
-			expect = value
-		case "refusal":
-			v.refusal = value
-		case "limit":
-			v.limit, err = strconv.ParseInt(value, 10, 64)
-		case "retry":
-			v.retry, err = strconv.ParseInt(value, 10, 64)
-		case "event":
-			var ev seen
-			err = json.Unmarshal([]byte(value), &ev)
-			v.events = append(v.events, ev)
-		case "comment", "source":
-		default:
-			t.Fatalf("%s: unknown key %q", name, key)
-		}
-		if err != nil {
-			t.Fatalf("%s: %s: %v", name, key, err)
+	v := sseVector{name: raw.Name, limit: 1 << 20, refusal: raw.Header["refusal"], body: raw.Data}
+	for key, field := range map[string]*int64{"limit": &v.limit, "retry": &v.retry} {
+		if text, ok := raw.Header[key]; ok {
+			n, err := strconv.ParseInt(text, 10, 64)
+			if err != nil {
+				t.Fatalf("%s: %s: %v", v.name, key, err)
+			}
+			*field = n
 		}
 	}
+	for _, line := range events(raw) {
+		var ev seen
+		if err := json.Unmarshal([]byte(line), &ev); err != nil {
+			t.Fatalf("%s: event: %v", v.name, err)
+		}
+		v.events = append(v.events, ev)
+	}
+	expect := raw.Header["expect"]
 	if want := map[bool]string{true: "refusal", false: "events"}[v.refusal != ""]; expect != want {
-		t.Fatalf("%s: expect is %q, want %q", name, expect, want)
+		t.Fatalf("%s: expect is %q, want %q", v.name, expect, want)
 	}
 	return v
 }
