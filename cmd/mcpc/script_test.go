@@ -31,8 +31,6 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, programs)
 }
 
-var scriptsRun atomic.Int64
-
 // TestScript runs every transcript of testdata/script. Each has its own HOME and XDG folders and may reach only what it
 // starts itself:
 //
@@ -48,13 +46,14 @@ var scriptsRun atomic.Int64
 //	mode PERM FILE         requires a file's mode
 //	gone FILE              requires that the process whose number is in the file is no more
 func TestScript(t *testing.T) {
+	var ran atomic.Int64
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
 		Setup: func(e *testscript.Env) error {
-			scriptsRun.Add(1)
+			ran.Add(1)
 			e.Setenv("HOME", e.WorkDir+"/home")
 			e.Setenv("XDG_CONFIG_HOME", e.WorkDir+"/config")
 			e.Setenv("XDG_DATA_HOME", e.WorkDir+"/data")
@@ -68,7 +67,7 @@ func TestScript(t *testing.T) {
 	})
 	t.Cleanup(func() {
 		files, _ := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
-		if n := int(scriptsRun.Load()); n != len(files) || n == 0 {
+		if n := int(ran.Load()); n != len(files) || n == 0 {
 			if !selected() {
 				t.Errorf("%d scripts ran of %d on disk", n, len(files))
 			}
