@@ -15,7 +15,7 @@ keep_corpus() {
 	cached=$(go env GOCACHE)/fuzz/$1/$3 into=$2/testdata/fuzz/$3
 	[ -d "$cached" ] || return 0
 	mkdir -p "$into"
-	find "$cached" -type f -size "-${kept_bytes}c" -printf '%s %p\n' | sort -n | head -n "$kept_inputs" | cut -d' ' -f2- |
+	find "$cached" -type f -size "-${kept_bytes}c" -printf '%s %p\n' | sort -n | sed -n "1,${kept_inputs}p" | cut -d' ' -f2- |
 		xargs -r cp -t "$into"
 }
 
@@ -32,7 +32,7 @@ for package in $(go list ./...); do
 			printf 'FAILED\n%s\n' "$out"
 			exit 1
 		fi
-		grep -o 'execs: [0-9]*' <<<"$out" | tail -1 || echo 'execs: 0'
+		grep -ao 'execs: [0-9]*' <<<"$out" | tail -1 || echo 'execs: 0'
 		[ -z "$keep" ] || keep_corpus "$package" "$folder" "$target"
 		ran=$((ran + 1))
 	done
