@@ -34,8 +34,8 @@ test: ## every test; offline, loopback only
 	@go test ./...
 
 .PHONY: race
-race: ## every test under the race detector
-	@GORACE=atexit_sleep_ms=10 go test -race ./...
+race: ## every test but the transcripts, which run the program and not its parts, under the race detector
+	@GORACE=atexit_sleep_ms=10 go test -race -skip '^TestScript$$' ./...
 
 .PHONY: lint
 lint: $(TOOLS)/.made ## formatting, vet, staticcheck, errorlint, bodyclose, gosec

@@ -137,7 +137,7 @@ func TestHostileSchemasAreNotEvaluated(t *testing.T) {
 			if r.Verdict != NotEvaluated || r.Why == "" {
 				t.Errorf("got %+v", r)
 			}
-			if took > 2*time.Second {
+			if took > time.Minute { // what has no bound takes hours; how fast it is shows in the benchmarks
 				t.Errorf("took %v", took)
 			}
 		})
