@@ -33,7 +33,7 @@ type fieldCase struct {
 const modesHold = runtime.GOOS != "windows"
 
 // fieldDeadline bounds the last command of every case; nothing that is refused may wait for a default deadline.
-const fieldDeadline = 8 * time.Second
+const fieldDeadline = 20 * time.Second
 
 // walk plays the cases of one area.
 func walk(t *testing.T, cases []fieldCase) {
