@@ -42,7 +42,6 @@ var (
 	LimitHeaders       = limit("headers", "response headers are over {limit} bytes")
 	LimitConfig        = limit("config", "the file is over {limit} bytes")
 	LimitSkippedLines  = limit("skipped_lines", "the server wrote over {limit} lines to stdout that are not frames")
-	LimitRequest       = limit("request", "the request is over {limit} bytes")
 	DeadlineStart      = deadline("start", "the server did not answer its first message in {limit} ms")
 	DeadlineRequest    = deadline("request", "no answer to {method} in {limit} ms", "method")
 	DeadlineDiscovery  = deadline("discovery", "listing the tools took over {limit} ms")

@@ -36,7 +36,6 @@ var (
 	ProtocolBatch          = define("protocol.batch", ExitPeer, "the server sent a JSON array; batches are not part of the protocol", "line")
 	ProtocolMessage        = define("protocol.message", ExitPeer, "a message is not JSON-RPC 2.0 ({fault})", "fault", "line")
 	ProtocolStdoutNoise    = define("protocol.stdout_noise", ExitPeer, "line {line} of the server's stdout ({bytes} bytes) is not a message", "line", "bytes")
-	ProtocolStream         = define("protocol.stream", ExitPeer, "the event stream is malformed")
 	ProtocolID             = define("protocol.id", ExitPeer, "an answer carries an id that was not asked for")
 	ProtocolServerRequest  = define("protocol.server_request", ExitPeer, "the server sent a request of its own, which {protocol} does not allow", "protocol")
 	ProtocolResultType     = define("protocol.result_type", ExitPeer, "the result has a resultType that {protocol} does not define", "protocol")
